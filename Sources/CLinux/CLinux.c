@@ -1,0 +1,2 @@
+// This target is a header only; SwiftPM wants one source file in a C target.
+#include "CLinux.h"

@@ -1,0 +1,54 @@
+// What Swift's Glibc module does not show: declarations behind _GNU_SOURCE, and macros as functions.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+// errno is a macro over a thread-local; Swift must read it in the same call chain as the failed call.
+static inline int clinux_errno(void) { return errno; }
+
+// open(2) and openat(2) are variadic.
+static inline int clinux_openat(int folder, const char *path, int flags, mode_t mode) {
+    return openat(folder, path, flags, mode);
+}
+static inline int clinux_terminal_size(int descriptor, struct winsize *size) {
+    return ioctl(descriptor, TIOCGWINSZ, size);
+}
+static inline int clinux_fcntl(int descriptor, int command, long argument) {
+    return fcntl(descriptor, command, argument);
+}
+
+#endif

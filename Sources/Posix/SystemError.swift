@@ -1,0 +1,50 @@
+internal import CLinux
+
+/// A failed system call: what was tried, on what, and errno.
+///
+/// The sentence is made at the edge; `EBADF` and `EFAULT` never become a value, since they mean a fault of ours.
+package struct SystemError: Error, Sendable, Hashable {
+    /// The call's name as in its man page, for instance `openat`.
+    package let operation: String
+    /// The path, descriptor role or address that it was about.
+    package let subject: String
+    /// errno as the kernel gave it.
+    package let code: Int32
+
+    package init(_ operation: String, _ subject: String, code: Int32) {
+        self.operation = operation
+        self.subject = subject
+        self.code = code
+    }
+
+    /// The kernel's own words for the code (strerror(3)), lower-cased at its first letter.
+    package var reason: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        // The GNU variant returns the text, which need not be in the buffer.
+        guard let text = strerror_r(code, &buffer, buffer.count) else { return "error \(code)" }
+        let words = String(cString: text)
+        return words.prefix(1).lowercased() + words.dropFirst()
+    }
+
+    /// No room: disk full, quota spent, or a file-size limit.
+    package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+    /// The file system refuses to be written by anybody.
+    package var isReadOnly: Bool { code == EROFS }
+    /// The name does not exist.
+    package var isMissing: Bool { code == ENOENT }
+}
+
+/// Runs a system call until it is not interrupted; the one place that knows EINTR (signal(7)).
+@inline(__always)
+func retrying<Result: FixedWidthInteger>(
+    _ operation: String, _ subject: @autoclosure () -> String, _ body: () -> Result
+) throws(SystemError) -> Result {
+    while true {
+        let result = body()
+        if result != -1 { return result }
+        let code = clinux_errno()
+        if code == EINTR { continue }
+        precondition(code != EBADF && code != EFAULT, "\(operation): our own bug, errno \(code)")
+        throw SystemError(operation, subject(), code: code)
+    }
+}

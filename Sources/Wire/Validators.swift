@@ -1,0 +1,49 @@
+/// An entity tag as the server wrote it (RFC 9110 8.8.3).
+package struct EntityTag: Hashable, Sendable {
+    package enum Kind: Sendable { case strong, weak, malformed }
+
+    /// The field's value, trimmed, otherwise untouched: it goes back verbatim.
+    package let text: String
+    package let kind: Kind
+
+    /// Never fails: what does not match the grammar is `malformed` and opaque.
+    package init(_ text: String) {
+        self.text = text
+        let weak = text.hasPrefix("W/")
+        let opaque = (weak ? text.dropFirst(2) : text[...]).utf8
+        // etagc: %x21 / %x23-7E / obs-text
+        let wellFormed =
+            opaque.count >= 2 && opaque.first == 0x22 && opaque.last == 0x22
+            && opaque.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
+        kind = wellFormed ? (weak ? .weak : .strong) : .malformed
+    }
+
+    /// Weak comparison (RFC 9110 8.8.3.2): opaque parts alike, whichever is weak.
+    package func weaklyEquals(_ other: EntityTag) -> Bool {
+        func opaque(_ tag: EntityTag) -> Substring { tag.kind == .weak ? tag.text.dropFirst(2) : tag.text[...] }
+        return opaque(self) == opaque(other)
+    }
+
+    /// Strong comparison (RFC 9110 8.8.3.2): both strong and alike to the letter.
+    package func stronglyEquals(_ other: EntityTag) -> Bool {
+        kind == .strong && other.kind == .strong && text == other.text
+    }
+}
+
+/// The version marks of one answer, kept with the bytes that they belong to (RFC 9110 8.8).
+package struct Validators: Hashable, Sendable {
+    package var etag: EntityTag?
+    /// Last-Modified as the server wrote it; it goes back verbatim.
+    package var lastModified: String?
+    /// The Date of the same answer in seconds since 1970, when it was there and valid.
+    package var date: Int64?
+
+    package init(etag: EntityTag? = nil, lastModified: String? = nil, date: Int64? = nil) {
+        self.etag = etag
+        self.lastModified = lastModified
+        self.date = date
+    }
+
+    /// Nothing to ask with.
+    package var isEmpty: Bool { etag == nil && lastModified == nil }
+}
