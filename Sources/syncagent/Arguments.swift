@@ -29,6 +29,11 @@ struct Arguments {
     /// The last value of an option: who repeats it changes their mind.
     func value(_ name: OptionName) -> String? { values[name]?.last }
 
+    /// The last value of an option, else what the table says holds without it.
+    func text(_ name: OptionName) -> String {
+        value(name) ?? OptionTable.rows.first { $0.name == name }?.standard ?? ""
+    }
+
     /// Every value of a repeatable option, in order.
     func all(_ name: OptionName) -> [String] { values[name] ?? [] }
 

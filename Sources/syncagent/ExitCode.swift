@@ -10,6 +10,7 @@ enum ExitCode: Int32 {
     case inputOutput = 74
     /// Work remains, and running again will help.
     case tryAgain = 75
+    case configuration = 78
 }
 
 /// Why a command could not do its work: a sentence and an exit code.

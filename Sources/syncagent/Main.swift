@@ -31,7 +31,9 @@ struct Main {
             case .run(let arguments):
                 switch arguments.command {
                 case .sync: return try SyncCommand.run(arguments)
-                case .status, .path, .plan: return 0
+                case .status: return try StatusCommand.run(arguments)
+                case .path: return try PathCommand.run(arguments)
+                case .plan: return try PlanCommand.run(arguments)
                 }
             }
             return 0

@@ -109,14 +109,13 @@ enum OptionTable {
     static let rows: [OptionRow] = [
         OptionRow(
             name: .cache, argument: "DIR", commands: Command.allCases,
-            help: "the cache folder, else $SYNCAGENT_CACHE, else $CACHE_DIRECTORY",
-            standard: "${XDG_CACHE_HOME:-~/.cache}/syncagent"),
+            help: "the cache folder", standard: "$SYNCAGENT_CACHE or ${XDG_CACHE_HOME:-~/.cache}/syncagent"),
         OptionRow(name: .jobs, argument: "N", commands: [.sync], help: "transfers at a time", standard: "8"),
         OptionRow(
             name: .perHost, argument: "N", commands: [.sync], help: "transfers at a time from one host",
             standard: "4"),
         OptionRow(
-            name: .strict, commands: [.sync, .plan],
+            name: .strict, commands: [.sync],
             help: "read all manifests first and do nothing when a line is bad"),
         OptionRow(
             name: .refresh, commands: [.sync, .plan],
@@ -152,7 +151,8 @@ enum OptionTable {
             name: .header, argument: "FIELD", commands: [.sync],
             help: "send \"Name: value\" to the entries' hosts",
             isRepeatable: true),
-        OptionRow(name: .userAgent, argument: "TEXT", commands: [.sync], help: "the User-Agent to send"),
+        OptionRow(name: .userAgent, argument: "TEXT", commands: [.sync], help: "the User-Agent to send",
+            standard: "syncagent/" + Help.version),
         OptionRow(
             name: .acceptCoded, commands: [.sync], help: "store answers with a Content-Encoding as they come"),
         OptionRow(name: .acceptHTML, commands: [.sync], help: "take html at names that are not html"),

@@ -2,8 +2,9 @@
 enum OptionValue {
     /// A whole number within bounds.
     static func count(
-        _ text: String, of name: OptionName, within bounds: ClosedRange<Int>
+        _ arguments: Arguments, _ name: OptionName, within bounds: ClosedRange<Int>
     ) throws(CommandError) -> Int {
+        let text = arguments.text(name)
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text),
             bounds.contains(number)
         else {
@@ -20,8 +21,9 @@ enum OptionValue {
 
     /// A time in seconds: `90`, `1.5`, and with a unit `90s`, `10m`, `12h`, `7d`.
     static func seconds(
-        _ text: String, of name: OptionName, allowsZero: Bool = false
+        _ arguments: Arguments, _ name: OptionName, allowsZero: Bool = false
     ) throws(CommandError) -> Double {
+        let text = arguments.text(name)
         let refusal = CommandError(
             .usage,
             "\(name.typed) wants a time such as 90, 1.5, 10m, 12h or 7d"

@@ -22,7 +22,7 @@ struct ProgressPainter {
     }
 
     private let means: Means
-    private var meter = RateMeter()
+    private var clock = PaceClock()
     /// The widths of the lines that stand on the screen.
     private var drawn: [Int] = []
     private var columns = 80
@@ -34,19 +34,20 @@ struct ProgressPainter {
     mutating func draw(_ snapshot: Snapshot, columns: Int, now: Instant) -> String? {
         if let last, now.seconds(since: last) < interval { return nil }
         last = now
-        let rate = meter.rate(bytes: snapshot.bytesReceived, now: now)
+        let pace = clock.pace(
+            bytes: snapshot.bytesReceived, files: snapshot.current + snapshot.failed, now: now)
         // A terminal wraps when its last column is written, so that one stays free.
         let room = max(1, columns - 1)
         let before = clear(columns: columns) ?? ""
         self.columns = columns
         switch means {
-        case .lines: return ProgressText.run(snapshot, rate: rate, columns: 200) + "\n"
+        case .lines: return ProgressText.run(snapshot, pace: pace, columns: 200) + "\n"
         case .carriageReturn:
-            let line = ProgressText.run(snapshot, rate: rate, columns: room)
+            let line = ProgressText.run(snapshot, pace: pace, columns: room)
             drawn = [DisplayText.width(line)]
             return before + line
         case .escapes:
-            let lines = ProgressText.lines(snapshot, rate: rate, columns: room)
+            let lines = ProgressText.lines(snapshot, pace: pace, columns: room)
             drawn = lines.map(DisplayText.width)
             return before + lines.joined(separator: "\n")
         }

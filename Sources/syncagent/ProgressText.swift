@@ -6,23 +6,37 @@ enum ProgressText {
     /// Lines for files in flight; more than this is a wall.
     static let transferLimit = 12
 
-    /// The line of the run: `12/200 files  34.0 MiB/120.0 MiB  3.1 MiB/s  28s left  2 failed`.
-    static func run(_ snapshot: Snapshot, rate: Double?, columns: Int) -> String {
+    /// The line of the run: `12/200 files  34.0 MiB  3.1 MiB/s  28s left  2 failed`.
+    static func run(_ snapshot: Snapshot, pace: Pace, columns: Int) -> String {
         let done = snapshot.current + snapshot.failed
         // While the manifest is being read its end is not known.
         var parts = ["\(done)/\(snapshot.entries)\(snapshot.manifestEnded ? "" : "+") files"]
-        let received = snapshot.bytesReceived
-        let isTotalKnown = snapshot.bytesKnownTotal > received
-        parts.append(
-            Formats.bytes(received) + (isTotalKnown ? "/" + Formats.bytes(snapshot.bytesKnownTotal) : ""))
-        if let rate {
-            parts.append(Formats.rate(rate))
-            if let left = secondsLeft(received, of: snapshot.bytesKnownTotal, rate: rate) {
-                parts.append(Formats.duration(left) + " left")
-            }
-        }
+        parts.append(Formats.bytes(snapshot.bytesReceived))
+        if let rate = pace.bytesPerSecond { parts.append(Formats.rate(rate)) }
+        if let left = secondsLeft(snapshot, pace) { parts.append(left) }
         if snapshot.failed > 0 { parts.append("\(snapshot.failed) failed") }
         return DisplayText.fitted(parts.joined(separator: "  "), columns: columns)
+    }
+
+    /// By bytes when all that is left is in flight and of known size; else by files, which is a guess (`~`).
+    private static func secondsLeft(_ snapshot: Snapshot, _ pace: Pace) -> String? {
+        let left = snapshot.entries - snapshot.current - snapshot.failed
+        guard snapshot.manifestEnded, left > 0 else { return nil }
+        let totals = snapshot.transfers.compactMap(\.total)
+        if totals.count >= left, totals.count == snapshot.transfers.count {
+            let whole = totals.reduce(0, saturating)
+            let done = snapshot.transfers.map(\.done).reduce(0, saturating)
+            guard let rate = pace.bytesPerSecond else { return nil }
+            return secondsLeft(done, of: whole, rate: rate).map { Formats.duration($0) + " left" }
+        }
+        guard let files = pace.filesPerSecond, files > 0 else { return nil }
+        return "~" + Formats.duration(Double(left) / files) + " left"
+    }
+
+    /// A server chooses the sizes, and they need not add up.
+    private static func saturating(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let sum = left.addingReportingOverflow(right)
+        return sum.overflow ? .max : sum.partialValue
     }
 
     /// Seconds until the known bytes are here; nil when nothing is known, or nothing comes.
@@ -49,11 +63,11 @@ enum ProgressText {
     private static func aligned(_ text: String) -> String { DisplayText.aligned(text, columns: 10) }
 
     /// All lines: the files that are longest under way first, then the run.
-    static func lines(_ snapshot: Snapshot, rate: Double?, columns: Int) -> [String] {
+    static func lines(_ snapshot: Snapshot, pace: Pace, columns: Int) -> [String] {
         let oldest = snapshot.transfers.sorted { $0.started < $1.started }
         var lines = oldest.prefix(transferLimit).map { transfer($0, columns: columns) }
         if oldest.count > transferLimit { lines.append("  and \(oldest.count - transferLimit) more") }
-        lines.append(run(snapshot, rate: rate, columns: columns))
+        lines.append(run(snapshot, pace: pace, columns: columns))
         return lines
     }
 }

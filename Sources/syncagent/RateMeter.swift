@@ -24,3 +24,26 @@ struct RateMeter {
         return Double(bytes - first.bytes) / seconds
     }
 }
+
+/// How fast a run goes; nil where there is nothing to compare yet.
+struct Pace {
+    var bytesPerSecond: Double?
+    var filesPerSecond: Double?
+}
+
+/// Bytes by the last few seconds; files by the whole run, since they come in fits.
+struct PaceClock {
+    private var meter = RateMeter()
+    private var start: (at: Instant, files: Int)?
+
+    mutating func pace(bytes: UInt64, files: Int, now: Instant) -> Pace {
+        let rate = meter.rate(bytes: bytes, now: now)
+        guard let start else {
+            self.start = (now, files)
+            return Pace(bytesPerSecond: rate)
+        }
+        let seconds = now.seconds(since: start.at)
+        guard seconds >= RateMeter.span, files > start.files else { return Pace(bytesPerSecond: rate) }
+        return Pace(bytesPerSecond: rate, filesPerSecond: Double(files - start.files) / seconds)
+    }
+}

@@ -80,35 +80,15 @@ enum SyncCommand {
 
     /// The agent's options, each checked.
     static func options(_ arguments: Arguments, cache: String) throws(CommandError) -> SyncOptions {
-        var options = SyncOptions(manifests: arguments.operands.map(\.text), cache: cache)
-        guard options.manifests.count(where: { $0 == "-" }) <= 1 else {
-            throw CommandError(.usage, "standard input can be read once: give - only once")
-        }
-        options.userAgent = "syncagent/" + Help.version
-        if let text = arguments.value(.jobs) {
-            options.jobs = try OptionValue.count(text, of: .jobs, within: 1...256)
-        }
-        if let text = arguments.value(.perHost) {
-            options.perHost = try OptionValue.count(text, of: .perHost, within: 1...256)
-        }
-        if let text = arguments.value(.retries) {
-            options.retries = try OptionValue.count(text, of: .retries, within: 0...100)
-        }
-        if let text = arguments.value(.connectTimeout) {
-            options.connectTimeout = try OptionValue.seconds(text, of: .connectTimeout)
-        }
-        if let text = arguments.value(.headTimeout) {
-            options.headTimeout = try OptionValue.seconds(text, of: .headTimeout)
-        }
-        if let text = arguments.value(.stallTimeout) {
-            options.stallTimeout = try OptionValue.seconds(text, of: .stallTimeout)
-        }
-        if let text = arguments.value(.maxTime) {
-            options.maxTime = try OptionValue.seconds(text, of: .maxTime)
-        }
-        if let text = arguments.value(.waitLock) {
-            options.waitLock = try OptionValue.seconds(text, of: .waitLock, allowsZero: true)
-        }
+        var options = SyncOptions(manifests: try manifests(arguments), cache: cache)
+        options.jobs = try OptionValue.count(arguments, .jobs, within: 1...256)
+        options.perHost = try OptionValue.count(arguments, .perHost, within: 1...256)
+        options.retries = try OptionValue.count(arguments, .retries, within: 0...100)
+        options.connectTimeout = try OptionValue.seconds(arguments, .connectTimeout)
+        options.headTimeout = try OptionValue.seconds(arguments, .headTimeout)
+        options.stallTimeout = try OptionValue.seconds(arguments, .stallTimeout)
+        options.waitLock = try OptionValue.seconds(arguments, .waitLock, allowsZero: true)
+        if arguments.has(.maxTime) { options.maxTime = try OptionValue.seconds(arguments, .maxTime) }
         options.maxAge = try maxAge(arguments)
         options.isStrict = arguments.has(.strict)
         options.refresh = arguments.has(.refresh)
@@ -117,16 +97,23 @@ enum SyncCommand {
         options.acceptHTML = arguments.has(.acceptHTML)
         options.caCertificates = arguments.value(.caCertificates)
         for text in arguments.all(.header) { options.headers.append(try OptionValue.header(text)) }
-        if let text = arguments.value(.userAgent) {
-            options.userAgent = try OptionValue.header("User-Agent: " + text).value
-        }
+        options.userAgent = try OptionValue.header("User-Agent: " + arguments.text(.userAgent)).value
         return options
     }
 
-    /// `--max-age`: a time, or the word `server`.
+    /// The manifests that were named.
+    static func manifests(_ arguments: Arguments) throws(CommandError) -> [String] {
+        let paths = arguments.operands.map(\.text)
+        guard paths.count(where: { $0 == "-" }) <= 1 else {
+            throw CommandError(.usage, "standard input can be read once: give - only once")
+        }
+        return paths
+    }
+
+    /// `--max-age`: a time, or the word `server`; nil when it was not given.
     static func maxAge(_ arguments: Arguments) throws(CommandError) -> MaxAge? {
-        guard let text = arguments.value(.maxAge) else { return nil }
-        if text == "server" { return .server }
-        return .seconds(Int64(try OptionValue.seconds(text, of: .maxAge, allowsZero: true)))
+        guard arguments.has(.maxAge) else { return nil }
+        if arguments.text(.maxAge) == "server" { return .server }
+        return .seconds(Int64(try OptionValue.seconds(arguments, .maxAge, allowsZero: true)))
     }
 }
