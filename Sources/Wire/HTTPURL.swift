@@ -13,7 +13,9 @@ package struct HTTPURL: Hashable, Sendable {
     /// Without the `#`; never sent (RFC 9110 7.1).
     package var fragment: String?
 
-    package init(origin: Origin, userinfo: String? = nil, path: String, query: String? = nil, fragment: String? = nil) {
+    package init(
+        origin: Origin, userinfo: String? = nil, path: String, query: String? = nil, fragment: String? = nil
+    ) {
         self.origin = origin
         self.userinfo = userinfo
         self.path = path

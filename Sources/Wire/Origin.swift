@@ -31,6 +31,11 @@ package struct Origin: Hashable, Sendable {
     package var bareHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }
 
+extension Origin {
+    /// The host has letters beyond ASCII, which DNS and TLS know only in their IDNA form (RFC 5890).
+    package var needsIDNA: Bool { host.utf8.contains { $0 >= 0x80 } }
+}
+
 extension Origin: CustomStringConvertible {
     package var description: String { "\(scheme.rawValue)://\(authority)" }
 }

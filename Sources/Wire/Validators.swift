@@ -14,13 +14,17 @@ package struct EntityTag: Hashable, Sendable {
         // etagc: %x21 / %x23-7E / obs-text
         let wellFormed =
             opaque.count >= 2 && opaque.first == 0x22 && opaque.last == 0x22
-            && opaque.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
+            && opaque.dropFirst().dropLast().allSatisfy {
+                $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80
+            }
         kind = wellFormed ? (weak ? .weak : .strong) : .malformed
     }
 
     /// Weak comparison (RFC 9110 8.8.3.2): opaque parts alike, whichever is weak.
     package func weaklyEquals(_ other: EntityTag) -> Bool {
-        func opaque(_ tag: EntityTag) -> Substring { tag.kind == .weak ? tag.text.dropFirst(2) : tag.text[...] }
+        func opaque(_ tag: EntityTag) -> Substring {
+            tag.kind == .weak ? tag.text.dropFirst(2) : tag.text[...]
+        }
         return opaque(self) == opaque(other)
     }
 
@@ -46,4 +50,39 @@ package struct Validators: Hashable, Sendable {
 
     /// Nothing to ask with.
     package var isEmpty: Bool { etag == nil && lastModified == nil }
+}
+
+/// A validator that proves that bytes belong together (RFC 9110 8.8.1), in the form that If-Range takes.
+package enum StrongValidator: Hashable, Sendable {
+    /// The entity tag as the server wrote it.
+    case etag(String)
+    /// The Last-Modified as the server wrote it.
+    case lastModified(String)
+
+    /// The value of an If-Range field (RFC 9110 13.1.5).
+    package var fieldValue: String {
+        switch self {
+        case .etag(let text), .lastModified(let text): text
+        }
+    }
+}
+
+extension Validators {
+    /// The marks in the head of an answer; `now` in seconds since 1970 reads two-digit years.
+    package init(head: ResponseHead, now: Int64) {
+        self.init(
+            etag: head.value("etag").map { EntityTag($0) },
+            lastModified: head.value("last-modified"),
+            date: head.value("date").flatMap { parseHTTPDate($0, now: now) })
+    }
+
+    /// A well-formed ETag without `W/`; or, when there was no ETag at all, a Last-Modified that the answer's Date
+    /// follows by a second or more (RFC 9110 8.8.2.2): within one second the file could have changed twice.
+    package var strong: StrongValidator? {
+        if let etag { return etag.kind == .strong ? .etag(etag.text) : nil }
+        guard let lastModified, let date, let modified = parseHTTPDate(lastModified, now: date) else {
+            return nil
+        }
+        return modified < date ? .lastModified(lastModified) : nil
+    }
 }
