@@ -11,34 +11,34 @@ final class ActivePartial: Sendable {
 
     var name: String { file.name }
 
-    /// What is true of the bytes, and what the ledger was told.
-    struct Progress: Sendable {
+    private struct Progress: Sendable {
         var row: PartialRow
-        /// The ledger has a row of this name.
-        var isRecorded: Bool
-        /// `written` and `durable` as the ledger has them.
-        var recordedWritten: UInt64
-        var recordedDurable: UInt64
-
-        var isDirty: Bool { recordedWritten != row.written || recordedDurable != row.durable }
+        /// What the ledger was told last.
+        var recorded: PartialRow?
     }
 
-    init(file: PartialFile, row: PartialRow, isRecorded: Bool) {
+    /// A partial that begins.
+    init(file: PartialFile, row: PartialRow) {
         self.file = file
-        progress = Mutex(
-            Progress(
-                row: row, isRecorded: isRecorded, recordedWritten: isRecorded ? row.written : 0,
-                recordedDurable: isRecorded ? row.durable : 0))
+        progress = Mutex(Progress(row: row, recorded: nil))
+    }
+
+    /// A partial that goes on with a further answer.
+    init(file: PartialFile, continuing row: PartialRow, total: UInt64?) {
+        self.file = file
+        var row = row
+        row.answers += 1
+        row.total = total ?? row.total
+        progress = Mutex(Progress(row: row, recorded: nil))
     }
 
     /// Appends bytes and tells the new length with the digest's state at it. Only its worker calls it.
-    func append(_ bytes: UnsafeRawBufferPointer, digestState: () -> [UInt8]?) throws(SystemError) {
+    func append(_ bytes: UnsafeRawBufferPointer, digestState: [UInt8]?) throws(SystemError) {
         try file.append(bytes)
         let length = file.size
         progress.withLock { progress in
             progress.row.written = length
-            // After the last byte nobody goes on from this state.
-            progress.row.digestState = progress.row.total == length ? nil : digestState()
+            progress.row.digestState = digestState
         }
     }
 
@@ -60,11 +60,20 @@ final class ActivePartial: Sendable {
         progress.withLock { $0.row.durable = max($0.row.durable, min(before, $0.row.written)) }
     }
 
-    /// Reads or changes what is true of it.
-    func withProgress<Result: Sendable>(_ body: (inout sending Progress) -> sending Result) -> Result {
-        progress.withLock(body)
-    }
-
     /// The row as it is now.
     var snapshot: PartialRow { progress.withLock { $0.row } }
+
+    /// Whether bytes wait to be made durable.
+    var hasVolatileBytes: Bool { progress.withLock { $0.row.durable < $0.row.written } }
+
+    /// The row when the ledger has another one, or nothing of a partial that holds bytes. One without bytes needs
+    /// no row: without one it is swept.
+    var unrecorded: PartialRow? {
+        progress.withLock { progress in
+            progress.row.written > 0 && progress.recorded != progress.row ? progress.row : nil
+        }
+    }
+
+    /// The ledger has this row now.
+    func recorded(_ row: PartialRow) { progress.withLock { $0.recorded = row } }
 }

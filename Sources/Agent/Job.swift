@@ -8,8 +8,6 @@ struct Job: Sendable {
     let facts: EntryFacts
     /// What the ledger said at the start, updated as the run learns more.
     var row: EntryRow
-    /// The ledger has no row of it, or an outdated one.
-    var isRowNew: Bool
     /// The copy is there with another time or inode, or must be hashed for the manifest's checksum.
     var copyNeedsProof: Bool
     /// A file stands at the name but the ledger knows nothing of it.
@@ -24,8 +22,10 @@ struct Job: Sendable {
     var asksPastCaches = false
     /// A checksum was wrong already and the same URL was asked again.
     var wasAskedAgain = false
-    /// The last sentence about it, in case it ends here.
-    var setback: Setback?
+    /// Seconds that Retry-After may still take without costing a try.
+    var patience = retryAfterPatience
+    /// The row has changed since the ledger wrote it.
+    var isRowDirty = false
 
     /// The URL to ask now.
     var url: HTTPURL { source == 0 ? entry.url : entry.mirrors[source - 1] }
@@ -56,19 +56,17 @@ struct Setback: Error, Sendable {
     var reason: String
     /// The sentence, without the URL.
     var message: String
-    /// Wall seconds before which the origin asked not to be asked.
-    var notBefore: Int64?
+    /// Seconds that the origin asked to be left alone for.
+    var wait: Int64?
     /// What it says about the network, when it was a connect that failed.
     var connect: ConnectFailure?
 
     init(
-        _ remedy: Remedy, _ reason: String, _ message: String, notBefore: Int64? = nil,
-        connect: ConnectFailure? = nil
+        _ remedy: Remedy, _ reason: String, _ message: String, connect: ConnectFailure? = nil
     ) {
         self.remedy = remedy
         self.reason = reason
         self.message = message
-        self.notBefore = notBefore
         self.connect = connect
     }
 }

@@ -9,6 +9,7 @@ struct Publication: Sendable {
     let partial: ActivePartial
     /// The entry as it will be once the file has its name. `copy` is set.
     let row: EntryRow
+    let place: Place
     /// Partials of the same key that this one makes useless.
     let displaced: [String]
 }
@@ -202,14 +203,7 @@ final class Keeper: Sendable {
 
     private func record() {
         while let work = nextRecord() {
-            var rows: [(ActivePartial, PartialRow)] = []
-            for partial in work.partials {
-                let row = partial.withProgress { progress -> PartialRow? in
-                    progress.isDirty ? progress.row : nil
-                }
-                // A partial that holds nothing yet needs no row: without one it is swept.
-                if let row, row.written > 0 { rows.append((partial, row)) }
-            }
+            let rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
             do throws(LedgerError) {
                 try transaction { (ledger) throws(LedgerError) in
                     for (_, row) in rows { try ledger.save(row) }
@@ -221,13 +215,7 @@ final class Keeper: Sendable {
                 fail(Setback(ledger: error))
                 continue
             }
-            for (partial, row) in rows {
-                partial.withProgress { progress in
-                    progress.isRecorded = true
-                    progress.recordedWritten = row.written
-                    progress.recordedDurable = row.durable
-                }
-            }
+            for (partial, row) in rows { partial.recorded(row) }
             // The row is gone first: a crash between the two leaves an orphan, which the next run sweeps.
             for name in work.dropped {
                 do throws(SystemError) { try cache.removePartial(name) } catch { fail(Setback(storage: error)) }
@@ -315,10 +303,7 @@ final class Keeper: Sendable {
             guard !state.active.isEmpty, state.failure == nil else { return .wait(until: .never) }
             let due = lastDurable.advanced(bySeconds: Self.durableInterval)
             if .now < due { return .wait(until: due) }
-            let partials = state.active.values.filter { partial in
-                partial.withProgress { $0.row.durable < $0.row.written }
-            }
-            return .done(.durability(partials))
+            return .done(.durability(state.active.values.filter(\.hasVolatileBytes)))
         }
     }
 

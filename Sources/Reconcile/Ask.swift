@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// What to request of the origin, or why nothing need be requested.
 package enum Ask: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// Until when an answer is fresh by the server's own words (RFC 9111 4.2), and whether it is immutable.
 package struct ServerFreshness: Hashable, Sendable {

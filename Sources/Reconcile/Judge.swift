@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// What a response head means for the bytes that we hold.
 package enum Verdict: Hashable, Sendable {
@@ -12,6 +12,9 @@ package enum Verdict: Hashable, Sendable {
     case proven
     /// The partial may be whole, at this size: ask for the proof.
     case prove(total: UInt64)
+    /// The version is ours, yet the whole came although a part was asked for: this server knows no If-Range. Once
+    /// with Range alone.
+    case askRestAlone
     /// The answer is of no use: one plain GET, and what else to forget.
     case askWhole(Objection)
     /// Follow the Location.
@@ -60,6 +63,11 @@ package func judge(
     switch answer.status {
     case 200, 203:
         if answer.contentRange != nil { return useless(asked, .selfContradicting) }
+        if case .rest(_, .some) = asked, case .etag(let tag) = partial?.validators.strong,
+            answer.validators.etag?.stronglyEquals(EntityTag(tag)) == true
+        {
+            return .askRestAlone
+        }
         return whole(total: answer.length, answer: answer, entry: entry, partial: partial, copy: copy)
     case 206:
         if case .rest(let from, let ifRange) = asked, let partial {
