@@ -11,16 +11,19 @@ package struct Exchange {
     package let repetition: Int
     /// Bytes a second that the answer may take; nil for as fast as it goes.
     package var rate: Int?
+    /// The status of the first status line that was sent; 0 before that.
+    package private(set) var status = 0
+    /// The bytes handed to the kernel after the answer's head.
+    package private(set) var sent = 0
 
     private let peer: Peer
-    private let record: (_ status: Int?, _ sent: Int) -> Void
+    private let record: (_ status: Int, _ sent: Int) -> Void
     private var blankLine = 0
-    private var status: Int?
-    private var started: (Instant, Int)?
+    private var started: Instant?
 
     init(
         request: Request, connection: Int, repetition: Int, peer: Peer,
-        record: @escaping (_ status: Int?, _ sent: Int) -> Void
+        record: @escaping (_ status: Int, _ sent: Int) -> Void
     ) {
         self.request = request
         self.connection = connection
@@ -34,9 +37,8 @@ package struct Exchange {
 
     /// Sends bytes as they are, at the rate.
     package mutating func send(_ bytes: [UInt8]) {
-        if status == nil {
-            let number = bytes.starts(with: Array("HTTP/1.".utf8)) ? bytes.dropFirst(9).prefix(3) : []
-            status = Int(String(decoding: number, as: UTF8.self)) ?? 0
+        if status == 0 && bytes.starts(with: Array("HTTP/1.".utf8)) {
+            status = Int(String(decoding: bytes.dropFirst(9).prefix(3), as: UTF8.self)) ?? 0
             record(status, 0)
         }
         var head = 0
@@ -148,13 +150,15 @@ package struct Exchange {
                 // Fifty pieces a second are smooth enough and few enough.
                 piece = UnsafeRawBufferPointer(rebasing: rest.prefix(max(512, rate / 50)))
             }
-            let sent = peer.send(piece)
-            if counts { record(nil, sent) }
+            let start = started ?? .now
+            started = start
+            let taken = peer.send(piece)
             rest = UnsafeRawBufferPointer(rebasing: rest[piece.count...])
-            guard let rate, counts else { continue }
-            let (start, before) = started ?? (.now, 0)
-            started = (start, before + sent)
-            peer.idle(until: start.advanced(bySeconds: Double(before + sent) / Double(max(1, rate))))
+            guard counts else { continue }
+            sent += taken
+            record(status, taken)
+            guard let rate else { continue }
+            peer.idle(until: start.advanced(bySeconds: Double(sent) / Double(max(1, rate))))
         }
     }
 }

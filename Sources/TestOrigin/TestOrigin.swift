@@ -107,7 +107,7 @@ private final class Core: Sendable {
                 request: request, connection: connection, repetition: repetition, peer: peer
             ) { [state] status, sent in
                 state.signal { state in
-                    if let status { state.log[index].status = status }
+                    state.log[index].status = status
                     state.log[index].sent += sent
                 }
             }
