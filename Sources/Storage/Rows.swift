@@ -20,7 +20,8 @@ package struct CopyRow: Hashable, Sendable {
     package var mediaType: String?
 
     package init(
-        size: UInt64, modified: Int64, inode: UInt64, validators: Validators, digest: Checksum, received: Int64,
+        size: UInt64, modified: Int64, inode: UInt64, validators: Validators, digest: Checksum,
+        received: Int64,
         freshUntil: Int64? = nil, isImmutable: Bool = false, mediaType: String? = nil
     ) {
         self.size = size
@@ -68,6 +69,18 @@ package struct FailureRow: Hashable, Sendable {
     }
 }
 
+/// How an entry stands, as the ledger knows it. The numbers are stored: never change or reuse one.
+package enum EntryState: Int64, Sendable, CaseIterable {
+    /// Here, complete and checked.
+    case current = 0
+    /// Not here yet, and nothing speaks against it.
+    case pending = 1
+    /// The last try failed for good; an older copy may be here.
+    case failed = 2
+    /// The last try failed for now; an older copy may be here.
+    case deferred = 3
+}
+
 /// One entry in the ledger.
 package struct EntryRow: Sendable {
     package var key: Key
@@ -99,6 +112,12 @@ package struct EntryRow: Sendable {
 
     /// The published file's name.
     package var fileName: String { key.hex + fileExtension }
+
+    /// A failure counts even when an older copy is here.
+    package var state: EntryState {
+        if let failure { return failure.isPermanent ? .failed : .deferred }
+        return copy == nil ? .pending : .current
+    }
 }
 
 /// The bytes of an unfinished transfer, and what is known of them.
@@ -128,7 +147,8 @@ package struct PartialRow: Hashable, Sendable {
     package var ready: CopyRow?
 
     package init(
-        name: String, key: Key, source: String, validators: Validators, contentCoding: String, mediaType: String?,
+        name: String, key: Key, source: String, validators: Validators, contentCoding: String,
+        mediaType: String?,
         total: UInt64?, written: UInt64, durable: UInt64, bootIdentifier: String?, mountIdentifier: String?,
         answers: Int, digestState: [UInt8]? = nil, ready: CopyRow? = nil
     ) {

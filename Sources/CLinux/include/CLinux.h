@@ -47,6 +47,10 @@ static inline int clinux_openat(int folder, const char *path, int flags, mode_t 
 static inline int clinux_terminal_size(int descriptor, struct winsize *size) {
     return ioctl(descriptor, TIOCGWINSZ, size);
 }
+// tcp(7), SIOCOUTQ: bytes that the peer has not acknowledged.
+static inline int clinux_send_queue(int descriptor, int *bytes) {
+    return ioctl(descriptor, TIOCOUTQ, bytes);
+}
 static inline int clinux_fcntl(int descriptor, int command, long argument) {
     return fcntl(descriptor, command, argument);
 }

@@ -1,0 +1,43 @@
+# One verb each. `make demo` and `make test` need only Debian 12 and Swift 6.3.
+PREFIX ?= /usr/local
+MANDIR ?= $(PREFIX)/share/man
+ARGS ?= --help
+
+.PHONY: all setup build release run test check format demo bench install clean
+
+all: build
+
+setup: ## install what is missing (apt)
+	.ci/setup build test
+
+build: ## debug build
+	swift build
+
+release: ## one binary that needs no Swift to run
+	.ci/setup build
+	swift build -c release --static-swift-stdlib --product syncagent
+
+run: ## run the debug build: make run ARGS="status"
+	swift build --product syncagent
+	.build/debug/syncagent $(ARGS)
+
+test: ## set up, build and run all tests
+	.ci/test
+
+check: ## lint; writes nothing
+	.ci/check
+
+format: ## format all Swift files in place
+	swift format --in-place --recursive Package.swift Sources Tests
+
+demo: ## mirror from a bad origin, be killed, resume, prove it
+	.ci/demo
+
+bench: ## measure against a local nginx
+	.ci/bench
+
+install: release ## install below PREFIX
+	install -D -m 755 .build/release/syncagent $(DESTDIR)$(PREFIX)/bin/syncagent
+
+clean:
+	rm -rf .build demo.tmp

@@ -1,0 +1,79 @@
+import Posix
+import Storage
+import Synchronization
+
+/// A partial that a worker writes and the storage threads record: the file, and what is true of it now.
+///
+/// The file closes with the last reference, so a thread that is syncing it can never meet a reused number.
+final class ActivePartial: Sendable {
+    let file: PartialFile
+    private let progress: Mutex<Progress>
+
+    var name: String { file.name }
+
+    private struct Progress: Sendable {
+        var row: PartialRow
+        /// What the ledger was told last.
+        var recorded: PartialRow?
+    }
+
+    /// A partial that begins.
+    init(file: PartialFile, row: PartialRow) {
+        self.file = file
+        progress = Mutex(Progress(row: row, recorded: nil))
+    }
+
+    /// A partial that goes on with a further answer.
+    init(file: PartialFile, continuing row: PartialRow, total: UInt64?) {
+        self.file = file
+        var row = row
+        row.answers += 1
+        row.total = total ?? row.total
+        progress = Mutex(Progress(row: row, recorded: nil))
+    }
+
+    /// Appends bytes and tells the new length with the digest's state at it. Only its worker calls it.
+    func append(_ bytes: UnsafeRawBufferPointer, digestState: [UInt8]?) throws(SystemError) {
+        try file.append(bytes)
+        let length = file.size
+        progress.withLock { progress in
+            progress.row.written = length
+            progress.row.digestState = digestState
+        }
+    }
+
+    /// Cuts the file back, when the disk is full, so that the ledger has room to say so.
+    func giveBack(_ bytes: UInt64) throws(SystemError) {
+        let kept = file.size > bytes ? file.size - bytes : 0
+        try file.truncate(to: kept)
+        progress.withLock { progress in
+            progress.row.written = kept
+            progress.row.durable = min(progress.row.durable, kept)
+            progress.row.digestState = nil
+        }
+    }
+
+    /// Makes the bytes durable and notes it; what was written before the call began is what counts.
+    func makeDurable() throws(SystemError) {
+        let before = progress.withLock { $0.row.written }
+        try file.syncData()
+        progress.withLock { $0.row.durable = max($0.row.durable, min(before, $0.row.written)) }
+    }
+
+    /// The row as it is now.
+    var snapshot: PartialRow { progress.withLock { $0.row } }
+
+    /// Whether bytes wait to be made durable.
+    var hasVolatileBytes: Bool { progress.withLock { $0.row.durable < $0.row.written } }
+
+    /// The row when the ledger has another one, or nothing of a partial that holds bytes. One without bytes needs
+    /// no row: without one it is swept.
+    var unrecorded: PartialRow? {
+        progress.withLock { progress in
+            progress.row.written > 0 && progress.recorded != progress.row ? progress.row : nil
+        }
+    }
+
+    /// The ledger has this row now.
+    func recorded(_ row: PartialRow) { progress.withLock { $0.recorded = row } }
+}

@@ -1,0 +1,186 @@
+import Posix
+import Reconcile
+import Storage
+import Transport
+import Wire
+
+extension Transfer {
+    /// The published file as the rules need it, proven by its digest where disk and ledger do not simply agree. nil
+    /// when there is none to be believed.
+    func provenCopy(_ job: inout Job) throws(Setback) -> CopyFacts? {
+        do throws(SystemError) {
+            if job.mayAdopt { try adopt(&job) }
+            if job.copyNeedsProof { try prove(&job) }
+        } catch {
+            throw Setback(storage: error)
+        }
+        return job.copyFacts
+    }
+
+    /// Hashes the file that has the name: it is believed when the digest is the ledger's, and its digest becomes of
+    /// the manifest's type when that is another.
+    private func prove(_ job: inout Job) throws(SystemError) {
+        job.copyNeedsProof = false
+        guard var copy = job.row.copy else { return }
+        job.row.copy = nil
+        job.isRowDirty = true
+        guard let status = try context.cache.status(of: job.entry.fileName), status.kind == .regular,
+            status.size == copy.size
+        else { return }
+        let file = try context.cache.top.open(reading: job.entry.fileName)
+        if status.inode != copy.inode || status.modified != copy.modified {
+            let found = try digest(of: file, algorithm: copy.digest.algorithm, stop: context.stop)
+            guard found == copy.digest else {
+                job.remark("the file in the cache is not what was put there; fetching it afresh")
+                return
+            }
+            (copy.inode, copy.modified) = (status.inode, status.modified)
+        }
+        if let wanted = job.wantedAlgorithm, wanted != copy.digest.algorithm {
+            guard let found = try digest(of: file, algorithm: wanted, stop: context.stop) else { return }
+            copy.digest = found
+        }
+        job.row.copy = copy
+    }
+
+    /// Takes a file that the ledger does not know when the manifest's checksum fits.
+    private func adopt(_ job: inout Job) throws(SystemError) {
+        job.mayAdopt = false
+        guard let wanted = job.wantedAlgorithm,
+            let status = try context.cache.status(of: job.entry.fileName), status.kind == .regular
+        else { return }
+        let file = try context.cache.top.open(reading: job.entry.fileName)
+        guard let found = try digest(of: file, algorithm: wanted, stop: context.stop),
+            job.entry.checksums.contains(found), job.entry.size ?? status.size == status.size
+        else { return }
+        job.row.copy = CopyRow(
+            size: status.size, modified: status.modified, inode: status.inode, validators: Validators(),
+            digest: found, received: wallSeconds())
+        job.isRowDirty = true
+        job.remark("the file in the cache has the manifest's checksum; adopted")
+    }
+
+    /// Publishes a partial that holds all bytes, proven by the manifest's checksum or by a 304; nil when the checksum
+    /// is wrong, and the partial is dropped.
+    func publishHeld(_ job: inout Job) throws(Setback) -> Success? {
+        guard let row = job.partial else { return nil }
+        do throws(SystemError) {
+            guard let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written) else {
+                forgetPartial(&job)
+                return nil
+            }
+            let algorithm = job.wantedAlgorithm ?? .xxh3
+            guard let sum = try digest(of: file.descriptor, algorithm: algorithm, stop: context.stop) else {
+                throw Setback(.stopped, "stopped", "stopped")
+            }
+            if job.entry.checksums.contains(where: { $0.algorithm == sum.algorithm && $0 != sum }) {
+                forgetPartial(&job)
+                job.remark("the bytes held do not have the manifest's checksum; fetching the file afresh")
+                return nil
+            }
+            let active = ActivePartial(file: file, row: row)
+            try handIn(
+                &job, active,
+                CopyRow(
+                    size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
+                    received: wallSeconds(), mediaType: row.mediaType))
+            return .handedIn
+        } catch let error as SystemError {
+            throw Setback(storage: error)
+        } catch let error as Setback {
+            throw error
+        } catch {
+            throw Setback(.disk, "internal", "\(error)")
+        }
+    }
+}
+
+extension Job {
+    /// The type of digest that the manifest wants, the longest when it names several.
+    var wantedAlgorithm: DigestAlgorithm? {
+        entry.checksums.map(\.algorithm).max { $0.length < $1.length }
+    }
+
+    /// What the rules need of the copy; nil when there is none.
+    var copyFacts: CopyFacts? {
+        guard let copy = row.copy else { return nil }
+        let judge = entry.checksums.first { $0.algorithm == copy.digest.algorithm }
+        let sizeFits = entry.size.map { $0 == copy.size } ?? true
+        return CopyFacts(
+            validators: copy.validators, checksumFits: sizeFits ? judge.map { $0 == copy.digest } : false,
+            received: copy.received, freshUntil: copy.freshUntil, isImmutable: copy.isImmutable,
+            isHTML: copy.mediaType == "text/html" || copy.mediaType == "application/xhtml+xml")
+    }
+
+    /// The origin confirmed the copy: what its 304 says of freshness replaces what was stored (RFC 9111 4.3.4).
+    mutating func confirmed(by head: ResponseHead, isHome: Bool, now: Int64) {
+        let freshness = ServerFreshness(head: head, isOwnOrigin: isHome, now: now)
+        row.copy?.received = now
+        row.copy?.freshUntil = freshness.until
+        row.copy?.isImmutable = freshness.isImmutable
+        isRowDirty = true
+    }
+
+    /// Notes something about this transfer that is no failure.
+    mutating func remark(_ text: String) {
+        row.remark = text
+        isRowDirty = true
+    }
+
+    /// Notes that bytes held were given up.
+    mutating func restarted(_ why: String) {
+        row.restarts += 1
+        remark("started over, \(partial?.written ?? 0) bytes given up: \(why)")
+    }
+}
+
+extension PartialRow {
+    /// What the rules need of it.
+    var facts: PartialFacts {
+        PartialFacts(length: written, total: total, validators: validators, coding: contentCoding)
+    }
+}
+
+extension AnswerFacts {
+    init(head: ResponseHead, length: UInt64?, now: Int64) {
+        // `identity` and an empty field are no coding (RFC 9110 8.4.1).
+        let codings = (head.value("content-encoding") ?? "").lowercased().split(separator: ",")
+            .map { $0.filter { $0 != " " && $0 != "\t" } }
+            .filter { !$0.isEmpty && $0 != "identity" }
+        self.init(
+            status: head.status, contentRange: head.value("content-range"), length: length,
+            validators: Validators(head: head, now: now), coding: codings.joined(separator: ", "),
+            mediaType: mediaType(head.value("content-type")))
+    }
+}
+
+extension ServerFreshness {
+    init(head: ResponseHead, isOwnOrigin: Bool, now: Int64) {
+        self.init(
+            cacheControl: head.value("cache-control"), expires: head.value("expires"),
+            date: head.value("date").flatMap { parseHTTPDate($0, now: now) }, age: head.value("age"),
+            isOwnOrigin: isOwnOrigin, isSurprisingHTML: false, now: now)
+    }
+}
+
+extension Checksum {
+    /// The digests of the whole representation that a head names and that we can compute (RFC 9530 3; the older
+    /// Digest of RFC 3230). A digest that does not parse judges nothing.
+    static func representationDigests(in head: ResponseHead) -> [Checksum] {
+        var found: [(algorithm: String, bytes: [UInt8])] = []
+        if let field = head.value("repr-digest") { found = parseDigestField(field) }
+        if found.isEmpty, let field = head.value("digest") { found = parseOldDigestField(field) }
+        return found.compactMap { name, bytes in
+            let algorithm: DigestAlgorithm? =
+                switch name {
+                case "sha-512": .sha512
+                case "sha-256": .sha256
+                case "md5": .md5
+                case "sha": .sha1
+                default: nil
+                }
+            guard let algorithm, bytes.count == algorithm.length else { return nil }
+            return Checksum(algorithm: algorithm, bytes: bytes)
+        }
+    }
+}

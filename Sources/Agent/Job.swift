@@ -1,0 +1,72 @@
+import Reconcile
+import Storage
+import Wire
+
+/// One entry on its way through a run. It has one owner at any time: a queue or a worker.
+struct Job: Sendable {
+    let entry: Entry
+    let facts: EntryFacts
+    /// What the ledger said at the start, updated as the run learns more.
+    var row: EntryRow
+    /// The copy is there with another time or inode, or must be hashed for the manifest's checksum.
+    var copyNeedsProof: Bool
+    /// A file stands at the name but the ledger knows nothing of it.
+    var mayAdopt: Bool
+    /// The bytes held; its file is closed between tries.
+    var partial: PartialRow?
+
+    var budget: RetryBudget
+    /// 0 is the entry's own URL, then its mirrors in turn.
+    var source = 0
+    /// Past every cache: the last bytes were wrong.
+    var asksPastCaches = false
+    /// A checksum was wrong already and the same URL was asked again.
+    var wasAskedAgain = false
+    /// Seconds that Retry-After may still take without costing a try.
+    var patience = retryAfterPatience
+    /// The row has changed since the ledger wrote it.
+    var isRowDirty = false
+
+    /// The URL to ask now.
+    var url: HTTPURL { source == 0 ? entry.url : entry.mirrors[source - 1] }
+    /// For messages.
+    var maskedURL: String { row.url }
+}
+
+/// Why a try did not bring the file.
+struct Setback: Error, Sendable {
+    /// What the caller can do about it.
+    enum Remedy: Sendable {
+        /// Ask again in this run, within the tries.
+        case retry
+        /// Leave it for another run.
+        case later
+        /// Nothing: it failed for good (unless a mirror has it).
+        case never
+        /// The origin has it no more; a copy stays.
+        case gone
+        /// The run is being stopped.
+        case stopped
+        /// The disk or the ledger fails.
+        case disk
+    }
+
+    var remedy: Remedy
+    /// A short word that groups failures.
+    var reason: String
+    /// The sentence, without the URL.
+    var message: String
+    /// Seconds that the origin asked to be left alone for.
+    var wait: Int64?
+    /// What it says about the network, when it was a connect that failed.
+    var connect: ConnectFailure?
+
+    init(
+        _ remedy: Remedy, _ reason: String, _ message: String, connect: ConnectFailure? = nil
+    ) {
+        self.remedy = remedy
+        self.reason = reason
+        self.message = message
+        self.connect = connect
+    }
+}

@@ -1,0 +1,389 @@
+import Posix
+import Storage
+import Synchronization
+import Wire
+
+/// A complete, checked file on its way to its final name.
+struct Publication: Sendable {
+    /// Its file may be closed already; its row says what is in it.
+    let partial: ActivePartial
+    /// The entry as it will be once the file has its name. `copy` is set.
+    let row: EntryRow
+    let place: Place
+    /// Partials of the same key that this one makes useless.
+    let displaced: [String]
+}
+
+/// Keeps what the run learns: progress by a timer, finished files in groups.
+///
+/// Two threads, since a sync may take seconds and progress may not wait for it. The recorder owns the timer and
+/// commits what changed, without syncing; the publisher takes the finished files that have gathered, makes all of
+/// them durable together, renames, and syncs the folder once. Both share the ledger's one writer behind a lock.
+/// A commit is made durable, where the order asks for it, by syncing the write-ahead log from here, so that the
+/// lock is never held over a sync.
+final class Keeper: Sendable {
+    /// Seconds after which a written byte is recorded at the latest; half of what the design promises.
+    static let recordInterval = 0.025
+    /// Bytes over all transfers after which the recorder does not wait for its timer.
+    static let recordBytes: UInt64 = 256 << 10
+    /// Seconds between two commits of progress, so that a fast transfer pays for at most fifty a second.
+    static let recordPause = 0.02
+    /// Seconds between two syncs of what is being written.
+    static let durableInterval = 3.0
+    /// Finished files in one group, and how long the first of them waits for company, in seconds.
+    static let groupSize = 512
+    static let groupWait = 0.05
+
+    private let cache: CacheFolder
+    private let ledger: Monitor<LedgerBox>
+    private let state: Monitor<State>
+    private let onPublished: @Sendable (Publication, Setback?) -> Void
+    private let threads: Mutex<[WorkerThread]> = Mutex([])
+
+    private struct LedgerBox: ~Copyable {
+        var writer: LedgerWriter?
+    }
+
+    private struct State {
+        var active: [String: ActivePartial] = [:]
+        /// Partials that no worker writes any more; they leave `active` once they are recorded.
+        var leaving: Set<String> = []
+        var dirtyBytes: UInt64 = 0
+        /// When the oldest thing that the ledger does not know happened.
+        var dirtySince: Instant?
+        var lastRecord = Instant(nanoseconds: 0)
+        var rows: [EntryRow] = []
+        var newRows: [EntryRow] = []
+        var notBefore: [(origin: Origin, wall: Int64)] = []
+        var dropped: [String] = []
+        var finished: [Publication] = []
+        var finishedSince: Instant?
+        /// Files in the group that is being published.
+        var publishing = 0
+        var isEnding = false
+        var publisherEnded = false
+        var failure: Setback?
+
+        mutating func touch() {
+            if dirtySince == nil { dirtySince = .now }
+        }
+    }
+
+    /// - Parameter onPublished: told from the publisher's thread, with the setback when it could not be done.
+    init(
+        cache: CacheFolder, writer: consuming LedgerWriter,
+        onPublished: @escaping @Sendable (Publication, Setback?) -> Void
+    ) throws(SystemError) {
+        self.cache = cache
+        ledger = Monitor(LedgerBox(writer: writer))
+        state = Monitor(State())
+        self.onPublished = onPublished
+        let recorder = try WorkerThread(name: "recorder") { [self] in record() }
+        let publisher = try WorkerThread(name: "publisher") { [self] in publish() }
+        threads.withLock { $0 = [publisher, recorder] }
+    }
+
+    // MARK: Told by workers
+
+    /// A transfer writes this partial from now on.
+    func began(_ partial: ActivePartial) {
+        state.withLock {
+            $0.active[partial.name] = partial
+            $0.leaving.remove(partial.name)
+        }
+    }
+
+    /// A transfer wrote so many bytes.
+    func wrote(_ count: Int) {
+        let wakes = state.withLock { state in
+            let before = state.dirtyBytes
+            state.dirtyBytes += UInt64(count)
+            let isFirst = state.dirtySince == nil
+            state.touch()
+            return isFirst || (before < Self.recordBytes && state.dirtyBytes >= Self.recordBytes)
+        }
+        if wakes { state.signal { _ in } }
+    }
+
+    /// A transfer stopped writing this partial, which stays for later.
+    func kept(_ partial: ActivePartial) {
+        state.signal { state in
+            state.touch()
+            state.leaving.insert(partial.name)
+        }
+    }
+
+    /// A partial is of no more use.
+    func drop(_ name: String) {
+        state.signal { state in
+            state.touch()
+            state.active[name] = nil
+            state.dropped.append(name)
+        }
+    }
+
+    /// A file is complete and checked. Waits while too many are in line.
+    func finish(_ publication: Publication) {
+        state.wait { state in
+            state.finished.count + state.publishing < Self.groupSize * 2 || state.failure != nil
+                ? .done(()) : .wait(until: .never)
+        }
+        state.signal { state in
+            state.active[publication.partial.name] = nil
+            state.finished.append(publication)
+            if state.finishedSince == nil { state.finishedSince = .now }
+        }
+    }
+
+    /// What is to be remembered of an entry.
+    func save(_ row: EntryRow) {
+        state.signal { state in
+            state.rows.append(row)
+            state.touch()
+        }
+    }
+
+    /// Entries that the ledger has not seen before, in the order of their keys.
+    func introduce(_ rows: [EntryRow]) {
+        state.signal { state in
+            state.newRows.append(contentsOf: rows)
+            state.touch()
+        }
+    }
+
+    /// When an origin wants to be asked again, in wall seconds.
+    func save(notBefore wall: Int64, of origin: Origin) {
+        state.signal { state in
+            state.notBefore.append((origin, wall))
+            state.touch()
+        }
+    }
+
+    /// The first failure of disk or ledger; nothing is published after it.
+    var failure: Setback? { state.withLock { $0.failure } }
+
+    /// Records and publishes all that was handed in, ends the threads and closes the ledger.
+    ///
+    /// - Parameter last: what to write at the very end, for instance the run's own row.
+    func end(_ last: (inout LedgerTransaction) throws(LedgerError) -> Void) throws(LedgerError) {
+        state.signal { $0.isEnding = true }
+        let joined = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        for thread in joined { thread.join() }
+        let writer = ledger.withLock { $0.writer.take() }
+        guard var writer else { return }
+        try writer.transaction(durable: true, last)
+        try writer.close()
+    }
+
+    /// Reads or writes the ledger, in one transaction that is not waited for to reach the disk.
+    func transaction(_ body: (inout LedgerTransaction) throws(LedgerError) -> Void) throws(LedgerError) {
+        try ledger.withLock { (box) throws(LedgerError) in
+            try box.writer?.transaction(durable: false, body)
+        }
+    }
+
+    private func fail(_ setback: Setback) {
+        state.signal { state in
+            if state.failure == nil { state.failure = setback }
+        }
+    }
+
+    // MARK: The recorder
+
+    /// What one commit of the recorder holds.
+    private struct Record {
+        var partials: [ActivePartial] = []
+        var rows: [EntryRow] = []
+        var notBefore: [(origin: Origin, wall: Int64)] = []
+        var dropped: [String] = []
+    }
+
+    private func record() {
+        while let work = nextRecord() {
+            let rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
+            do throws(LedgerError) {
+                try transaction { (ledger) throws(LedgerError) in
+                    for (_, row) in rows { try ledger.save(row) }
+                    for row in work.rows { try ledger.save(row) }
+                    for (origin, wall) in work.notBefore { try ledger.setNotBefore(wall, for: origin) }
+                    for name in work.dropped { try ledger.deletePartial(name) }
+                }
+            } catch {
+                fail(Setback(ledger: error))
+                continue
+            }
+            for (partial, row) in rows { partial.recorded(row) }
+            // The row is gone first: a crash between the two leaves an orphan, which the next run sweeps.
+            for name in work.dropped {
+                do throws(SystemError) { try cache.removePartial(name) } catch { fail(Setback(storage: error)) }
+            }
+        }
+    }
+
+    private func nextRecord() -> Record? {
+        state.wait { state in
+            if state.failure != nil { return state.publisherEnded ? .done(nil) : .wait(until: .never) }
+            guard let since = state.dirtySince else {
+                return state.publisherEnded ? .done(nil) : .wait(until: .never)
+            }
+            var due = since.advanced(bySeconds: Self.recordInterval)
+            if state.dirtyBytes >= Self.recordBytes {
+                due = min(due, state.lastRecord.advanced(bySeconds: Self.recordPause))
+            }
+            let now = Instant.now
+            guard state.isEnding || now >= due else { return .wait(until: due) }
+            var work = Record()
+            work.partials = Array(state.active.values)
+            for name in state.leaving { state.active[name] = nil }
+            state.leaving = []
+            (work.rows, state.rows) = (state.rows, [])
+            // A first run may introduce a million entries: not in one commit, which others would wait for.
+            work.rows.append(contentsOf: state.newRows.prefix(1000))
+            state.newRows.removeFirst(min(1000, state.newRows.count))
+            (work.notBefore, state.notBefore) = (state.notBefore, [])
+            (work.dropped, state.dropped) = (state.dropped, [])
+            state.dirtyBytes = 0
+            state.dirtySince = state.newRows.isEmpty ? nil : now
+            state.lastRecord = now
+            return .done(work)
+        }
+    }
+
+    // MARK: The publisher
+
+    private enum Work {
+        case group([Publication])
+        case durability([ActivePartial])
+        case end
+    }
+
+    private func publish() {
+        var lastDurable = Instant.now
+        while true {
+            switch nextWork(lastDurable) {
+            case .end:
+                state.signal { $0.publisherEnded = true }
+                return
+            case .durability(let partials):
+                lastDurable = .now
+                do throws(SystemError) {
+                    for partial in partials { try partial.makeDurable() }
+                    // Their names too, or the bytes could not be found again.
+                    try cache.syncPartials()
+                    state.signal { $0.touch() }
+                } catch {
+                    fail(Setback(storage: error))
+                }
+            case .group(let group):
+                publish(group)
+                state.signal { $0.publishing = 0 }
+            }
+        }
+    }
+
+    private func nextWork(_ lastDurable: Instant) -> Work {
+        state.wait { state in
+            if let since = state.finishedSince {
+                let due = since.advanced(bySeconds: Self.groupWait)
+                if state.isEnding || state.failure != nil || .now >= due
+                    || state.finished.count >= Self.groupSize
+                {
+                    let group = Array(state.finished.prefix(Self.groupSize))
+                    state.finished.removeFirst(group.count)
+                    state.finishedSince = state.finished.isEmpty ? nil : .now
+                    state.publishing = group.count
+                    return .done(.group(group))
+                }
+                return .wait(until: due)
+            }
+            if state.isEnding { return .done(.end) }
+            guard !state.active.isEmpty, state.failure == nil else { return .wait(until: .never) }
+            let due = lastDurable.advanced(bySeconds: Self.durableInterval)
+            if .now < due { return .wait(until: due) }
+            return .done(.durability(state.active.values.filter(\.hasVolatileBytes)))
+        }
+    }
+
+    private func publish(_ group: [Publication]) {
+        if let failure {
+            for publication in group { onPublished(publication, failure) }
+            return
+        }
+        var refused: [String: Setback] = [:]
+        do {
+            // Data first.
+            if group.count <= 2 {
+                for publication in group { try publication.partial.file.syncData() }
+                try cache.syncPartials()
+            } else {
+                try cache.syncFileSystem()
+            }
+            // Record second: that all bytes are there and durable, so that a crash from here on is finished, not
+            // fetched again.
+            try transaction { (ledger) throws(LedgerError) in
+                for publication in group {
+                    var row = publication.partial.snapshot
+                    row.durable = row.written
+                    row.digestState = nil
+                    row.ready = publication.row.copy
+                    // The entry's row carries the name's extension, which the next run needs to go on.
+                    try ledger.save(row)
+                }
+            }
+            try syncLog()
+            // Name last.
+            for publication in group {
+                do throws(SystemError) {
+                    try cache.publish(
+                        partialNamed: publication.partial.name, as: publication.row.fileName)
+                } catch where !error.isDiskFull && !error.isReadOnly {
+                    refused[publication.partial.name] = Setback(
+                        .never, "name", "\(error.subject): \(error.reason)")
+                }
+            }
+            try cache.syncTop()
+            try transaction { (ledger) throws(LedgerError) in
+                for publication in group {
+                    if refused[publication.partial.name] == nil { try ledger.save(publication.row) }
+                    try ledger.deletePartial(publication.partial.name)
+                    for name in publication.displaced { try ledger.deletePartial(name) }
+                }
+            }
+            for publication in group {
+                if refused[publication.partial.name] != nil {
+                    try cache.removePartial(publication.partial.name)
+                }
+                for name in publication.displaced { try cache.removePartial(name) }
+            }
+        } catch let error as LedgerError {
+            fail(Setback(ledger: error))
+        } catch let error as SystemError {
+            fail(Setback(storage: error))
+        } catch {
+            fail(Setback(.disk, "internal", "\(error)"))
+        }
+        let failure = failure
+        for publication in group { onPublished(publication, failure ?? refused[publication.partial.name]) }
+    }
+
+    /// Makes all commits so far durable. The log's own descriptor here takes no lock of SQLite's with it when it
+    /// is closed: those are on the database file (sqlite.org/howtocorrupt.html, 2.2).
+    private func syncLog() throws(SystemError) {
+        try cache.state.open(reading: "state.db-wal").syncData()
+    }
+}
+
+extension Setback {
+    /// The file system refused.
+    init(storage error: SystemError) {
+        self.init(.disk, error.isDiskFull ? "disk full" : "disk", "\(error.subject): \(error.reason)")
+    }
+
+    /// The ledger refused.
+    init(ledger error: LedgerError) {
+        self.init(.disk, error.kind == .full ? "disk full" : "ledger", "\(error.path): \(error.reason)")
+    }
+}

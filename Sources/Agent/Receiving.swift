@@ -1,0 +1,281 @@
+import Posix
+import Reconcile
+import Storage
+import Transport
+import Wire
+
+/// An answer whose body is wanted.
+struct WantedBody: Sendable {
+    /// It goes on where the partial ends; else it is the whole thing.
+    let isContinuation: Bool
+    /// Where it ends in the file, when that is known; no byte beyond it is taken.
+    let end: UInt64?
+    /// The whole size in bytes, when it is known.
+    let total: UInt64?
+    let answer: AnswerFacts
+    let freshness: ServerFreshness
+    /// Digests of the whole representation that the server names (RFC 9530).
+    let digests: [Checksum]
+    /// The hop that answered.
+    let source: String
+}
+
+extension Transfer {
+    /// Writes the body to disk as it comes, then settles what has become of it.
+    mutating func receive(
+        _ job: inout Job, _ body: WantedBody, over connection: inout Connection?
+    ) throws(Setback) -> Success {
+        let held = job.partial
+        // Who named a digest judges; XXH3 only guards the file against rot.
+        let judges = job.entry.checksums.isEmpty ? body.digests : job.entry.checksums
+        let algorithm = judges.max { $0.algorithm.length < $1.algorithm.length }?.algorithm ?? .xxh3
+        var digest = RunningDigest(algorithm)
+        let active: ActivePartial
+        do throws(SystemError) {
+            try checkRoom(for: body, holding: body.isContinuation ? held?.written ?? 0 : 0)
+            if body.isContinuation {
+                guard let row = held, let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
+                else {
+                    forgetPartial(&job)
+                    connection = nil
+                    return .unfinished(Setback(.retry, "partial", "its partial file is gone"))
+                }
+                active = ActivePartial(file: file, continuing: row, total: body.total)
+                digest = try resume(digest, over: file, row: row)
+            } else {
+                let file = try context.cache.createPartial(for: job.entry.key)
+                active = ActivePartial(
+                    file: file,
+                    row: PartialRow(
+                        name: file.name, key: job.entry.key, source: body.source, validators: body.answer.validators,
+                        contentCoding: body.answer.coding, mediaType: body.answer.mediaType, total: body.total,
+                        written: 0, durable: 0, bootIdentifier: context.boot, mountIdentifier: context.mount,
+                        answers: 1))
+            }
+        } catch {
+            connection = nil
+            throw Setback(storage: error)
+        }
+
+        context.keeper.began(active)
+        context.flights.began(job.entry.key, url: job.maskedURL, active)
+        defer { context.flights.ended(job.entry.key) }
+        var length = active.file.size
+        var broken: Setback?
+        var stall = StallMeter(seconds: context.options.stallTimeout)
+        receiving: while true {
+            do throws(TransportError) {
+                let count = try connection?.receiveBody(into: buffer, until: stall.deadline) ?? 0
+                if count == 0 { break receiving }
+                stall.received(count)
+                let (sum, overflow) = length.addingReportingOverflow(UInt64(count))
+                if overflow || sum > body.end ?? .max {
+                    broken = Setback(.retry, "malformed", "\(body.source): more bytes than its range has")
+                    break receiving
+                }
+                length = sum
+            } catch {
+                broken = Setback(transport: error)
+                break receiving
+            }
+            do throws(SystemError) {
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<Int(length - active.file.size)])
+                digest.update(bytes)
+                try active.append(bytes, digestState: length == body.total ? nil : digest.savedState)
+                context.keeper.wrote(bytes.count)
+                context.counters.bytes.add(UInt64(bytes.count), ordering: .relaxed)
+            } catch {
+                broken = Setback(storage: error)
+                if error.isDiskFull { makeRoom(active) }
+                break receiving
+            }
+        }
+        if broken != nil { connection = nil }
+
+        let row = active.snapshot
+        var end = BodyEnd(
+            isComplete: broken == nil, length: row.written, total: body.total, expectedSize: job.entry.size,
+            isMixed: row.answers > 1, wasAskedAgain: job.wasAskedAgain)
+        var sum: Checksum?
+        if end.isComplete, row.written == body.total ?? row.written {
+            let found = digest.finish()
+            sum = found
+            end.checksumFits = try fits(found, judges: judges, active)
+        }
+        switch settle(end) {
+        case .publish:
+            guard let sum else { throw Setback(.disk, "internal", "a file without a digest") }
+            try handIn(&job, active, body, sum)
+            return .handedIn
+        case .askOn, .keep:
+            job.keep(active, instead: held, keeper: context.keeper)
+            if let broken, broken.remedy != .retry { throw broken }
+            return .unfinished(broken)
+        case .askAgain(let wrong):
+            context.keeper.drop(active.name)
+            forgetPartial(&job)
+            job.asksPastCaches = true
+            job.wasAskedAgain = true
+            return .unfinished(Setback(wrong: wrong, end: end, found: sum, judges: judges))
+        case .drop(let wrong):
+            context.keeper.drop(active.name)
+            if body.isContinuation { job.partial = nil }
+            throw Setback(wrong: wrong, end: end, found: sum, judges: judges)
+        }
+    }
+
+    /// Puts a complete, checked file in the keeper's hands.
+    private func handIn(
+        _ job: inout Job, _ active: ActivePartial, _ body: WantedBody, _ sum: Checksum
+    ) throws(Setback) {
+        let row = active.snapshot
+        try handIn(
+            &job, active,
+            CopyRow(
+                size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
+                received: wallSeconds(), freshUntil: body.freshness.until, isImmutable: body.freshness.isImmutable,
+                mediaType: row.mediaType))
+    }
+
+    /// The same with what is to be known of the file; its time and inode are read here.
+    func handIn(_ job: inout Job, _ active: ActivePartial, _ copy: CopyRow) throws(Setback) {
+        var copy = copy
+        do throws(SystemError) {
+            try active.file.setReadOnly()
+            let status = try active.file.status()
+            (copy.modified, copy.inode) = (status.modified, status.inode)
+        } catch {
+            throw Setback(storage: error)
+        }
+        job.row.copy = copy
+        job.row.failure = nil
+        job.row.isGone = false
+        var displaced: [String] = []
+        if let other = job.partial, other.name != active.name { displaced.append(other.name) }
+        job.partial = nil
+        context.keeper.finish(
+            Publication(partial: active, row: job.row, place: job.entry.place, displaced: displaced))
+    }
+
+    /// The digest of the bytes held, from its saved state or by reading them.
+    private func resume(
+        _ fresh: consuming RunningDigest, over file: PartialFile, row: PartialRow
+    ) throws(SystemError) -> RunningDigest {
+        if fresh.algorithm == .xxh3, let state = row.digestState, let saved = RunningDigest(restoring: state),
+            saved.count == row.written
+        {
+            return saved
+        }
+        var digest = fresh
+        // Stopped in the middle, it is of no use, but neither is the transfer.
+        _ = try digest.update(from: file.descriptor, upTo: row.written, stop: context.stop)
+        return digest
+    }
+
+    /// All checksums must fit, also those of other types than the one that was computed on the way.
+    private func fits(
+        _ found: Checksum, judges: [Checksum], _ active: ActivePartial
+    ) throws(Setback) -> Bool? {
+        if judges.isEmpty { return nil }
+        for judge in judges {
+            if judge.algorithm == found.algorithm {
+                if judge != found { return false }
+                continue
+            }
+            do throws(SystemError) {
+                let other = try digest(of: active.file.descriptor, algorithm: judge.algorithm, stop: context.stop)
+                guard let other else { throw Setback(.stopped, "stopped", "stopped") }
+                if other != judge { return false }
+            } catch let error as SystemError {
+                throw Setback(storage: error)
+            } catch let error as Setback {
+                throw error
+            } catch {
+                throw Setback(.disk, "internal", "\(error)")
+            }
+        }
+        return true
+    }
+
+    /// What remains must fit beside the reserve, so that a full disk is met before it is full.
+    private func checkRoom(for body: WantedBody, holding held: UInt64) throws(SystemError) {
+        guard let total = body.total, total > held else { return }
+        let space = try context.cache.partials.space()
+        let reserve = context.reserve(total: space.total)
+        if space.available < reserve || space.available - reserve < total - held {
+            throw SystemError("write", context.cache.path, code: SystemError.noSpace)
+        }
+    }
+
+    /// Gives some of a partial back, so that the ledger can still say what happened.
+    private func makeRoom(_ active: ActivePartial) {
+        do throws(SystemError) {
+            try active.giveBack(256 << 10)
+            context.keeper.wrote(0)
+        } catch {
+            // Then the ledger says less than the disk holds, which is the safe side.
+            context.keeper.drop(active.name)
+        }
+    }
+
+    func forgetPartial(_ job: inout Job) {
+        if let row = job.partial { context.keeper.drop(row.name) }
+        job.partial = nil
+    }
+}
+
+/// Fewer than 1 KiB in so many seconds is a stall.
+private struct StallMeter {
+    private let seconds: Double
+    private var bytes = 0
+    private(set) var deadline: Instant
+
+    init(seconds: Double) {
+        self.seconds = seconds
+        deadline = .now.advanced(bySeconds: seconds)
+    }
+
+    mutating func received(_ count: Int) {
+        bytes += count
+        if bytes >= 1024 {
+            bytes = 0
+            deadline = .now.advanced(bySeconds: seconds)
+        }
+    }
+}
+
+extension Job {
+    /// Keeps what has come: the new partial, or the one that was there before when that is worth more.
+    mutating func keep(_ active: ActivePartial, instead held: PartialRow?, keeper: Keeper) {
+        let row = active.snapshot
+        if let held, held.name != row.name {
+            if row.written == 0 || !prefers(newer: row, to: held) {
+                keeper.drop(row.name)
+                return
+            }
+            keeper.drop(held.name)
+        } else if row.written == 0 {
+            keeper.drop(row.name)
+            partial = nil
+            return
+        }
+        keeper.kept(active)
+        partial = row
+    }
+}
+
+extension Setback {
+    /// Complete bytes that are not the file.
+    init(wrong: Settlement.Wrong, end: BodyEnd, found: Checksum?, judges: [Checksum]) {
+        switch wrong {
+        case .size:
+            let wanted = end.expectedSize.map { "\($0)" } ?? end.total.map { "\($0)" } ?? "another size"
+            self.init(.never, "size", "it has \(end.length) bytes, wanted are \(wanted)")
+        case .checksum:
+            let wanted = judges.first { $0.algorithm == found?.algorithm } ?? judges.first
+            self.init(
+                .never, "checksum",
+                "the checksum is wrong: wanted \(wanted.map { "\($0)" } ?? "another"), found \(found.map { "\($0)" } ?? "none")")
+        }
+    }
+}

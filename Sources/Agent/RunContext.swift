@@ -1,0 +1,89 @@
+import Posix
+import Reconcile
+import Storage
+import Synchronization
+import Transport
+import Wire
+
+/// What all transfers of one run share.
+final class RunContext: Sendable {
+    let options: SyncOptions
+    let cache: CacheFolder
+    let keeper: Keeper
+    let scheduler: Scheduler
+    let network: Network
+    let stop: Stop
+    /// Stored with each partial: whether its written bytes outlive a crash of ours.
+    let boot: String?
+    let mount: String?
+    let counters = Counters()
+    let habits = OriginHabits()
+    let flights = Flights()
+
+    init(
+        options: SyncOptions, cache: CacheFolder, keeper: Keeper, scheduler: Scheduler, network: Network,
+        stop: Stop
+    ) {
+        self.options = options
+        self.cache = cache
+        self.keeper = keeper
+        self.scheduler = scheduler
+        self.network = network
+        self.stop = stop
+        boot = bootIdentifier()
+        mount = cache.partials.mountIdentifier()
+    }
+
+    /// Bytes that must stay free on the file system.
+    func reserve(total: UInt64) -> UInt64 { options.reserve ?? min(64 << 20, total / 100) }
+}
+
+/// The run's figures, written by many threads.
+final class Counters: Sendable {
+    let entries = Atomic<Int>(0)
+    let current = Atomic<Int>(0)
+    let failed = Atomic<Int>(0)
+    let deferred = Atomic<Int>(0)
+    let requests = Atomic<Int>(0)
+    let bytes = Atomic<UInt64>(0)
+    let manifestEnded = Atomic<Bool>(false)
+    /// Disk or ledger failed: the run ends with 74.
+    let diskFailed = Atomic<Bool>(false)
+}
+
+/// What a run has learnt of servers' ways.
+final class OriginHabits: Sendable {
+    private let deaf = Mutex<Set<Origin>>([])
+
+    /// The origin answers an If-Range with 200 although the version is the same.
+    func noteIgnoresIfRange(_ origin: Origin) { deaf.withLock { _ = $0.insert(origin) } }
+
+    func ignoresIfRange(_ origin: Origin) -> Bool { deaf.withLock { $0.contains(origin) } }
+}
+
+/// The files in flight, for whoever looks at the run.
+final class Flights: Sendable {
+    private let flights = Mutex<[Key: Flight]>([:])
+
+    private struct Flight: Sendable {
+        let url: String
+        let partial: ActivePartial
+        let started: Instant
+    }
+
+    func began(_ key: Key, url: String, _ partial: ActivePartial) {
+        flights.withLock { $0[key] = Flight(url: url, partial: partial, started: .now) }
+    }
+
+    func ended(_ key: Key) { flights.withLock { $0[key] = nil } }
+
+    var snapshot: [Snapshot.Transfer] {
+        let now = flights.withLock { Array($0.values) }
+        return now.map { flight in
+            let row = flight.partial.snapshot
+            return Snapshot.Transfer(
+                url: flight.url, done: row.written, total: row.total, started: flight.started)
+        }
+        .sorted { $0.started < $1.started }
+    }
+}

@@ -1,0 +1,214 @@
+import Posix
+import Reconcile
+import Wire
+
+/// Who works on what: the queues of one run, behind one lock.
+///
+/// Jobs wait in a queue per host. A worker prefers the origin that it is connected to, so that a manifest that
+/// alternates between hosts does not reconnect for each file. Retries wait in a list by their time. The number
+/// of jobs held is bounded; who offers more waits.
+final class Scheduler: Sendable {
+    /// Jobs that may wait at once.
+    static let capacity = 4096
+
+    private let state: Monitor<State>
+    private let perHost: Int
+    private let stop: Stop
+
+    init(perHost: Int, stop: Stop) {
+        self.perHost = perHost
+        self.stop = stop
+        state = Monitor(State())
+    }
+
+    private struct State {
+        var queues: [String: Queue] = [:]
+        /// Hosts that have a job, in turn.
+        var turn: [String] = []
+        var nextTurn = 0
+        var delayed: [(due: Instant, job: Job)] = []
+        var waiting = 0
+        var active: [String: Int] = [:]
+        var activeCount = 0
+        var inputEnded = false
+        var isClosed = false
+        var pauses: [Origin: Instant] = [:]
+        var blocked: [Origin: Int64] = [:]
+        var health = NetworkHealth()
+    }
+
+    /// A first-in-first-out queue; taken places are given back in bulk.
+    private struct Queue {
+        private var jobs: [Job?] = []
+        private var head = 0
+
+        var isEmpty: Bool { head == jobs.count }
+        var first: Job? { isEmpty ? nil : jobs[head] }
+
+        mutating func append(_ job: Job) { jobs.append(job) }
+
+        mutating func popFirst() -> Job? {
+            guard !isEmpty else { return nil }
+            let job = jobs[head]
+            jobs[head] = nil
+            head += 1
+            if head == jobs.count || head > 512 && head * 2 > jobs.count {
+                jobs.removeFirst(head)
+                head = 0
+            }
+            return job
+        }
+    }
+
+    /// Hands a job in; waits while too many wait already. False when the run takes no more.
+    func offer(_ job: Job) -> Bool {
+        let stop = stop
+        let fits: Bool = state.wait { state in
+            if state.isClosed || stop.isRaised || state.health.isOffline { return .done(false) }
+            // The second bound wakes us when a signal, not a worker, ends the wait.
+            return state.waiting < Self.capacity
+                ? .done(true) : .wait(until: Instant.now.advanced(bySeconds: 0.2))
+        }
+        guard fits else { return false }
+        state.signal { $0.enqueue(job) }
+        return true
+    }
+
+    /// No more jobs will be offered.
+    func endInput() { state.signal { $0.inputEnded = true } }
+
+    /// Ends the waits of all workers; jobs that still wait stay as they are.
+    func close() { state.signal { $0.isClosed = true } }
+
+    /// The next job for a worker; nil when the run is over.
+    func take(preferring origin: Origin?) -> Job? {
+        let (perHost, stop) = (perHost, stop)
+        return state.wait { state in
+            if state.isClosed || stop.isRaised || state.health.isOffline { return .done(nil) }
+            let now = Instant.now
+            state.wakeDelayed(now)
+            if let job = state.next(preferring: origin, perHost: perHost, now: now) {
+                return .done(job)
+            }
+            if state.inputEnded, state.waiting == 0, state.activeCount == 0 { return .done(nil) }
+            var until = now.advanced(bySeconds: 1)
+            for (due, _) in state.delayed where due < until { until = due }
+            for (_, end) in state.pauses where end > now && end < until { until = end }
+            return .wait(until: until)
+        }
+    }
+
+    /// A taken job is done with, for this run.
+    func finished(_ job: Job, host: String) {
+        state.signal { $0.release(host) }
+    }
+
+    /// A taken job is to be tried again, in this many seconds.
+    func again(_ job: Job, host: String, in seconds: Double) {
+        state.signal { state in
+            state.release(host)
+            state.waiting += 1
+            state.delayed.append((Instant.now.advanced(bySeconds: seconds), job))
+        }
+    }
+
+    /// Nobody asks this origin for so many seconds.
+    func pause(_ origin: Origin, seconds: Double) {
+        let end = Instant.now.advanced(bySeconds: seconds)
+        state.withLock { $0.pauses[origin] = max($0.pauses[origin] ?? end, end) }
+    }
+
+    /// Nobody asks this origin in this run: it wants to be left alone until then (wall seconds).
+    func block(_ origin: Origin, until wall: Int64) {
+        state.withLock { $0.blocked[origin] = wall }
+    }
+
+    /// Wall seconds until which the origin wants to be left alone; nil when it may be asked.
+    func blocked(_ origin: Origin) -> Int64? { state.withLock { $0.blocked[origin] } }
+
+    func connected(host: String) { state.withLock { $0.health.connected(host: host) } }
+
+    func connectFailed(host: String, _ failure: ConnectFailure, began: Instant) {
+        state.signal {
+            $0.health.failed(
+                host: host, failure, began: began.nanoseconds, ended: Instant.now.nanoseconds)
+        }
+    }
+
+    /// The host is not asked any more in this run.
+    func isLeft(host: String) -> Bool { state.withLock { $0.health.isLeft(host: host) } }
+
+    /// The whole network is gone.
+    var isOffline: Bool { state.withLock { $0.health.isOffline } }
+
+    /// Whether any worker has a job, or might get one.
+    var isIdle: Bool { state.withLock { $0.activeCount == 0 && $0.waiting == 0 } }
+
+    /// The jobs that nobody took.
+    func remaining() -> [Job] {
+        state.withLock { state in
+            var rest = state.delayed.map(\.job)
+            for host in state.turn {
+                while let job = state.queues[host]?.popFirst() { rest.append(job) }
+            }
+            state.delayed = []
+            state.waiting = 0
+            return rest
+        }
+    }
+}
+
+extension Scheduler.State {
+    mutating func enqueue(_ job: Job) {
+        waiting += 1
+        place(job)
+    }
+
+    private mutating func place(_ job: Job) {
+        let host = job.url.origin.host
+        if queues[host] == nil {
+            queues[host] = Scheduler.Queue()
+            turn.append(host)
+        }
+        queues[host]?.append(job)
+    }
+
+    mutating func wakeDelayed(_ now: Instant) {
+        guard delayed.contains(where: { $0.due <= now }) else { return }
+        for (_, job) in delayed.filter({ $0.due <= now }) { place(job) }
+        delayed.removeAll { $0.due <= now }
+    }
+
+    mutating func next(preferring origin: Origin?, perHost: Int, now: Instant) -> Job? {
+        if let origin, let job = pop(host: origin.host, perHost: perHost, now: now, only: origin) { return job }
+        for step in 0..<turn.count {
+            let index = (nextTurn + step) % turn.count
+            if let job = pop(host: turn[index], perHost: perHost, now: now, only: nil) {
+                nextTurn = index + 1
+                return job
+            }
+        }
+        return nil
+    }
+
+    private mutating func pop(host: String, perHost: Int, now: Instant, only origin: Origin?) -> Job? {
+        guard active[host, default: 0] < perHost, let first = queues[host]?.first else { return nil }
+        if let origin, first.url.origin != origin { return nil }
+        if let pause = pauses[first.url.origin], pause > now { return nil }
+        guard let job = queues[host]?.popFirst() else { return nil }
+        waiting -= 1
+        active[host, default: 0] += 1
+        activeCount += 1
+        if queues[host]?.isEmpty == true {
+            queues[host] = nil
+            turn.removeAll { $0 == host }
+        }
+        return job
+    }
+
+    mutating func release(_ host: String) {
+        activeCount -= 1
+        let left = active[host, default: 1] - 1
+        active[host] = left == 0 ? nil : left
+    }
+}

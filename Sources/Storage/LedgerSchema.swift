@@ -1,0 +1,115 @@
+/// The ledger's tables: `entry` (one row a key), `partial` (one row an unfinished file), `origin` (who asked for
+/// patience), `run` (the last runs) and `manifest` (what was mirrored).
+///
+/// Numbers that a server chose are stored clamped to 64 bits with sign; inode and fingerprint bit for bit. A copy
+/// is there when its size is not NULL, a failure when `failed_since` is not.
+enum LedgerSchema {
+    /// `PRAGMA application_id`, "SyAg": file(1) and we can tell the ledger from any other database.
+    static let applicationIdentifier: Int64 = 0x5379_4167
+    /// The newest `PRAGMA user_version` that we know.
+    static var version: Int64 { Int64(migrations.count) }
+    /// Rows kept in `run`.
+    static let runsKept: Int64 = 200
+
+    /// The migration at index n leads from version n to n + 1. Only ever appended to.
+    ///
+    /// `entry` has no rowid: keys are spread evenly, so one tree with the rows in key order serves both the look-up
+    /// by sorted keys and the walk. `entry_state` alone answers the counts of `status`.
+    static let migrations = [
+        """
+        CREATE TABLE entry (
+            key BLOB NOT NULL PRIMARY KEY,
+            url TEXT NOT NULL,
+            ext TEXT NOT NULL,
+            state INTEGER NOT NULL,
+            size INTEGER, modified INTEGER, inode INTEGER,
+            etag TEXT, last_modified TEXT, date INTEGER,
+            digest_type TEXT, digest BLOB,
+            received INTEGER, fresh_until INTEGER, immutable INTEGER, media_type TEXT,
+            failed_since INTEGER, last_try INTEGER, tries INTEGER, not_before INTEGER,
+            permanent INTEGER, reason TEXT, message TEXT, fingerprint INTEGER,
+            gone INTEGER NOT NULL,
+            remark TEXT,
+            restarts INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX entry_state ON entry (state, size);
+        CREATE TABLE partial (
+            name TEXT NOT NULL PRIMARY KEY,
+            key BLOB NOT NULL,
+            source TEXT NOT NULL,
+            etag TEXT, last_modified TEXT, date INTEGER,
+            content_coding TEXT NOT NULL,
+            media_type TEXT,
+            total INTEGER,
+            written INTEGER NOT NULL,
+            durable INTEGER NOT NULL,
+            boot TEXT,
+            mount TEXT,
+            answers INTEGER NOT NULL,
+            digest_state BLOB,
+            ready_size INTEGER, ready_modified INTEGER, ready_inode INTEGER,
+            ready_etag TEXT, ready_last_modified TEXT, ready_date INTEGER,
+            ready_digest_type TEXT, ready_digest BLOB,
+            ready_received INTEGER, ready_fresh_until INTEGER, ready_immutable INTEGER, ready_media_type TEXT
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX partial_key ON partial (key);
+        CREATE TABLE origin (
+            origin TEXT NOT NULL PRIMARY KEY,
+            not_before INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE run (
+            id INTEGER PRIMARY KEY,
+            started INTEGER NOT NULL, ended INTEGER, exit_code INTEGER,
+            entries INTEGER NOT NULL, current INTEGER NOT NULL, failed INTEGER NOT NULL, pending INTEGER NOT NULL,
+            received INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE manifest (
+            id INTEGER PRIMARY KEY,
+            path TEXT NOT NULL UNIQUE,
+            synced INTEGER NOT NULL
+        ) STRICT;
+        """
+    ]
+
+    private static let copyColumns =
+        "size, modified, inode, etag, last_modified, date, digest_type, digest, received, fresh_until, immutable, "
+        + "media_type"
+
+    /// In the order in which `EntryRow` is bound and read.
+    static let entryColumns =
+        "key, url, ext, \(copyColumns), failed_since, last_try, tries, not_before, permanent, reason, message, "
+        + "fingerprint, gone, remark, restarts"
+
+    /// In the order in which `PartialRow` is bound and read.
+    static let partialColumns =
+        "name, key, source, etag, last_modified, date, content_coding, media_type, total, written, durable, boot, "
+        + "mount, answers, digest_state, "
+        + copyColumns.split(separator: ", ").map { "ready_" + $0 }.joined(separator: ", ")
+
+    /// In the order in which `RunRow` is read.
+    static let runColumns = "id, started, ended, exit_code, entries, current, failed, pending, received"
+
+    /// A statement that puts a row in, or in the place of the one with its primary key.
+    static func replace(_ table: String, _ columns: String) -> String {
+        let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
+        return "REPLACE INTO \(table) (\(columns)) VALUES (\(marks))"
+    }
+
+    /// Brings an open database from its version to the newest, in one transaction.
+    static func migrate(_ database: borrowing Database, from version: Int64) throws(DatabaseError) {
+        let steps = migrations.dropFirst(Int(clamping: max(version, 0)))
+        guard !steps.isEmpty else { return }
+        let sql =
+            ["BEGIN IMMEDIATE;"] + steps + [
+                "PRAGMA application_id = \(applicationIdentifier);",
+                "PRAGMA user_version = \(self.version);",
+                "COMMIT;",
+            ]
+        do {
+            try database.execute(sql.joined(separator: "\n"), "making its tables")
+        } catch {
+            database.rollback()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package import Wire
+
+/// What can be changed in the ledger; exists only inside `LedgerWriter.transaction`.
+package struct LedgerTransaction: ~Copyable {
+    private var saveEntry: Statement
+    private var deleteEntry: Statement
+    private var savePartial: Statement
+    private var updatePartial: Statement
+    private var deletePartial: Statement
+    private var saveOrigin: Statement
+    private var deleteOrigin: Statement
+    private var forgetOrigins: Statement
+    private var insertRun: Statement
+    private var updateRun: Statement
+    private var forgetRuns: Statement
+
+    static func prepare(on database: borrowing Database) throws(DatabaseError) -> LedgerTransaction {
+        LedgerTransaction(
+            saveEntry: try database.prepare(
+                LedgerSchema.replace("entry", "state, " + LedgerSchema.entryColumns), "saving an entry"),
+            deleteEntry: try database.prepare("DELETE FROM entry WHERE key = ?", "deleting an entry"),
+            savePartial: try database.prepare(
+                LedgerSchema.replace("partial", LedgerSchema.partialColumns), "saving a partial"),
+            updatePartial: try database.prepare(
+                "UPDATE partial SET written = ?, durable = ?, digest_state = ? WHERE name = ?",
+                "saving progress"),
+            deletePartial: try database.prepare("DELETE FROM partial WHERE name = ?", "deleting a partial"),
+            saveOrigin: try database.prepare(
+                LedgerSchema.replace("origin", "origin, not_before"), "saving an origin's patience"),
+            deleteOrigin: try database.prepare(
+                "DELETE FROM origin WHERE origin = ?", "deleting an origin's patience"),
+            forgetOrigins: try database.prepare(
+                "DELETE FROM origin WHERE not_before <= ?", "deleting origins' patience"),
+            insertRun: try database.prepare(
+                """
+                INSERT INTO run (started, ended, exit_code, entries, current, failed, pending, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+                """, "saving a run"),
+            updateRun: try database.prepare(
+                """
+                UPDATE run SET started = ?, ended = ?, exit_code = ?, entries = ?, current = ?, failed = ?,
+                pending = ?, received = ? WHERE id = ?
+                """, "saving a run"),
+            forgetRuns: try database.prepare("DELETE FROM run WHERE id <= ?", "deleting old runs"))
+    }
+
+    /// Puts the row in, or in the place of its key's.
+    package mutating func save(_ row: EntryRow) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try saveEntry.bind(row.state.rawValue)
+            try saveEntry.bind(row)
+            try saveEntry.run()
+        }
+    }
+
+    /// Its partials' rows stay.
+    package mutating func deleteEntry(_ key: Key) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try deleteEntry.bind(key)
+            try deleteEntry.run()
+        }
+    }
+
+    /// Puts the row in, or in the place of its name's.
+    package mutating func save(_ row: PartialRow) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try savePartial.bind(row)
+            try savePartial.run()
+        }
+    }
+
+    /// Changes how far a partial is, in bytes; does nothing when there is no row of that name.
+    package mutating func updateProgress(
+        of name: String, written: UInt64, durable: UInt64, digestState: [UInt8]?
+    ) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try updatePartial.bind(Int64(clamping: written))
+            try updatePartial.bind(Int64(clamping: durable))
+            try updatePartial.bind(digestState)
+            try updatePartial.bind(name)
+            try updatePartial.run()
+        }
+    }
+
+    package mutating func deletePartial(_ name: String) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try deletePartial.bind(name)
+            try deletePartial.run()
+        }
+    }
+
+    /// Remembers the wall second before which an origin asked not to be asked; nil forgets it.
+    package mutating func setNotBefore(_ wall: Int64?, for origin: Origin) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            if let wall {
+                try saveOrigin.bind(origin.description)
+                try saveOrigin.bind(wall)
+                try saveOrigin.run()
+            } else {
+                try deleteOrigin.bind(origin.description)
+                try deleteOrigin.run()
+            }
+        }
+    }
+
+    /// Adds a run and returns its number; the row's own is ignored. Forgets runs beyond the last 200, and waits
+    /// that are over when it starts.
+    package mutating func startRun(_ row: RunRow) throws(LedgerError) -> Int64 {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try LedgerTransaction.bind(row, to: &insertRun)
+            let identifier = try insertRun.step() ? insertRun.integer() : 0
+            try insertRun.run()
+            try forgetRuns.bind(identifier.subtractingReportingOverflow(LedgerSchema.runsKept).partialValue)
+            try forgetRuns.run()
+            try forgetOrigins.bind(row.started)
+            try forgetOrigins.run()
+            return identifier
+        }
+    }
+
+    /// Changes the run that has the row's number.
+    package mutating func finishRun(_ row: RunRow) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try LedgerTransaction.bind(row, to: &updateRun)
+            try updateRun.bind(row.identifier)
+            try updateRun.run()
+        }
+    }
+
+    private static func bind(_ row: RunRow, to statement: inout Statement) throws(DatabaseError) {
+        try statement.bind(row.started)
+        try statement.bind(row.ended)
+        try statement.bind(row.exitCode.map { Int64($0) })
+        try statement.bind(Int64(row.entries))
+        try statement.bind(Int64(row.current))
+        try statement.bind(Int64(row.failed))
+        try statement.bind(Int64(row.pending))
+        try statement.bind(Int64(clamping: row.received))
+    }
+}
