@@ -20,7 +20,9 @@ struct CacheView: ~Copyable {
         }
         top = CacheView.existing { () throws(SystemError) in try Folder(opening: path) }
         state = CacheView.existing { () throws(SystemError) in try Folder(opening: path + "/.syncagent") }
-        partials = CacheView.existing { () throws(SystemError) in try Folder(opening: path + "/.syncagent/partial") }
+        partials = CacheView.existing { () throws(SystemError) in
+            try Folder(opening: path + "/.syncagent/partial")
+        }
     }
 
     private static func existing(_ open: () throws(SystemError) -> Folder) -> Folder? {
@@ -70,9 +72,8 @@ struct CacheView: ~Copyable {
     borrowing func usableBytes(of row: PartialRow, isRunning: Bool) -> UInt64 {
         // A crash between rename and record leaves a whole file under its final name and this row.
         let published = row.ready?.size ?? (isRunning ? row.written : 0)
-        guard let partials else { return published }
         do throws(SystemError) {
-            let file = try partials.open(reading: row.name)
+            guard let file = try partials?.open(reading: row.name) else { return published }
             let status = try file.status()
             guard status.kind == .regular else { return 0 }
             return trustedLength(

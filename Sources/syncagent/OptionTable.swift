@@ -151,7 +151,8 @@ enum OptionTable {
             name: .header, argument: "FIELD", commands: [.sync],
             help: "send \"Name: value\" to the entries' hosts",
             isRepeatable: true),
-        OptionRow(name: .userAgent, argument: "TEXT", commands: [.sync], help: "the User-Agent to send",
+        OptionRow(
+            name: .userAgent, argument: "TEXT", commands: [.sync], help: "the User-Agent to send",
             standard: "syncagent/" + Help.version),
         OptionRow(
             name: .acceptCoded, commands: [.sync], help: "store answers with a Content-Encoding as they come"),

@@ -29,7 +29,8 @@ enum PathCommand {
             throw CacheView.failure(error)
         }
         guard let row else {
-            throw CommandError(.failure, "\(subject): not in \(cache); put it in a manifest and run syncagent sync")
+            throw CommandError(
+                .failure, "\(subject): not in \(cache); put it in a manifest and run syncagent sync")
         }
         guard view.isComplete(row) else {
             let why = row.failure.map { ": \($0.message)" } ?? ""

@@ -26,7 +26,8 @@ enum PlanCommand {
     }
 
     private static func plan(
-        _ manifests: [String], _ view: inout CacheView, _ partials: [Key: [PartialRow]], _ wishes: PlanReport.Wishes
+        _ manifests: [String], _ view: inout CacheView, _ partials: [Key: [PartialRow]],
+        _ wishes: PlanReport.Wishes
     ) throws(CommandError) -> PlanReport {
         var report = PlanReport()
         var seen = SeenKeys()

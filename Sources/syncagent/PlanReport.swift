@@ -79,7 +79,8 @@ struct PlanReport {
     private func best(_ rows: [PartialRow], _ view: borrowing CacheView) -> PartialFacts? {
         rows.map { row in
             PartialFacts(
-                length: view.usableBytes(of: row, isRunning: false), total: row.total, validators: row.validators,
+                length: view.usableBytes(of: row, isRunning: false), total: row.total,
+                validators: row.validators,
                 coding: row.contentCoding)
         }.filter { $0.length > 0 }.max { $0.length < $1.length }
     }
@@ -102,7 +103,8 @@ struct PlanReport {
         case nil: trust = .never
         }
         let wanted = EntryFacts(
-            hasChecksum: !entry.checksums.isEmpty, size: entry.size, isImmutable: entry.isImmutable, trust: trust)
+            hasChecksum: !entry.checksums.isEmpty, size: entry.size, isImmutable: entry.isImmutable,
+            trust: trust)
         switch ask(entry: wanted, copy: facts, partial: partial, now: now) {
         case .nothing: return .current
         case .revalidate: return .ask
@@ -113,7 +115,9 @@ struct PlanReport {
 
     private static func waits(_ failure: FailureRow, _ entry: Entry, _ wishes: Wishes, _ now: Int64) -> Bool {
         if holdsBack(notBefore: failure.notBefore, now: now) { return true }
-        guard failure.isPermanent, !wishes.retryFailed, failure.fingerprint == entry.fingerprint else { return false }
+        guard failure.isPermanent, !wishes.retryFailed, failure.fingerprint == entry.fingerprint else {
+            return false
+        }
         return !isDue(failingSince: failure.since, lastTry: failure.lastTry, now: now)
     }
 

@@ -43,7 +43,8 @@ enum Sentences {
             )
         case .lockHeld(let cache):
             CommandError(
-                .tryAgain, "another run is at work on \(cache); run again when it has ended, or pass --wait-lock 10m")
+                .tryAgain,
+                "another run is at work on \(cache); run again when it has ended, or pass --wait-lock 10m")
         case .configuration(let message): CommandError(.configuration, message)
         }
     }

@@ -10,7 +10,9 @@ enum StatusCommand {
     static func run(_ arguments: Arguments) throws(CommandError) -> Int32 {
         let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
         var view = try CacheView(path: cache)
-        let wanted = arguments.operands.map { (key: KeyArgument.key(of: $0), url: HTTPURL.maskedText($0.text)) }
+        let wanted = arguments.operands.map {
+            (key: KeyArgument.key(of: $0), url: HTTPURL.maskedText($0.text))
+        }
         let selection = wanted.isEmpty ? nil : wanted
         var report = try StatusReport(of: &view, only: selection)
         if arguments.has(.json) {

@@ -59,7 +59,8 @@ struct StatusJSON: Encodable {
         entries = report.entries
         func count(_ standing: StatusReport.Standing) -> Int { report.counts[standing] ?? 0 }
         states = States(
-            current: count(.current), partial: count(.partial), pending: count(.pending), failed: count(.failed),
+            current: count(.current), partial: count(.partial), pending: count(.pending),
+            failed: count(.failed),
             deferred: count(.deferred))
         bytes = Bytes(cached: report.cachedBytes, partial: report.partialBytes)
         partials = report.partials.map { partial in
@@ -86,7 +87,8 @@ struct StatusJSON: Encodable {
             list.map { entry in
                 Entry(
                     url: entry.url, file: Nullable(entry.file),
-                    state: entry.file == nil ? "unknown" : entry.standing.rawValue, size: Nullable(entry.size),
+                    state: entry.file == nil ? "unknown" : entry.standing.rawValue,
+                    size: Nullable(entry.size),
                     remark: Nullable(entry.remark))
             }
         }

@@ -27,8 +27,10 @@ enum StatusText {
         let head =
             "  " + DisplayText.padded(standing.rawValue, columns: 10) + DisplayText.aligned(count, columns: 9)
         switch standing {
-        case .current: return head + "  " + DisplayText.aligned(Formats.bytes(report.cachedBytes), columns: 11)
-        case .partial: return head + "  " + DisplayText.aligned(Formats.bytes(report.partialBytes), columns: 11)
+        case .current:
+            return head + "  " + DisplayText.aligned(Formats.bytes(report.cachedBytes), columns: 11)
+        case .partial:
+            return head + "  " + DisplayText.aligned(Formats.bytes(report.partialBytes), columns: 11)
         case .pending, .failed, .deferred: return head
         }
     }
@@ -50,7 +52,9 @@ enum StatusText {
             line += " of " + DisplayText.padded(partial.total.map(Formats.bytes) ?? "?", columns: 11)
             if let rate = partial.rate {
                 line += DisplayText.aligned(Formats.rate(rate), columns: 12) + "  "
-                let left = partial.total.flatMap { ProgressText.secondsLeft(partial.done, of: $0, rate: rate) }
+                let left = partial.total.flatMap {
+                    ProgressText.secondsLeft(partial.done, of: $0, rate: rate)
+                }
                 line += DisplayText.padded(left.map { Formats.duration($0) + " left" } ?? "", columns: 13)
             }
             lines.append(line + " " + DisplayText.printable(partial.url))

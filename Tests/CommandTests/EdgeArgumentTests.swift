@@ -13,7 +13,8 @@ private func reading(_ words: [String]) -> String {
                 let row = OptionTable.rows.first { $0.name == name }
                 return row?.argument == nil ? name.rawValue : "\(name.rawValue)=\(arguments.all(name))"
             }
-            return "\(arguments.command.rawValue) \(arguments.operands.map(\.text)) \(options.joined(separator: " "))"
+            return
+                "\(arguments.command.rawValue) \(arguments.operands.map(\.text)) \(options.joined(separator: " "))"
         }
     } catch {
         return "\(error.code.rawValue) \(error.message)"
@@ -42,8 +43,10 @@ struct EdgeArgumentTests {
             (["path", "u", "--id"], #"path ["u"] id"#),
             (["path", "--id", "u"], #"path ["u"] id"#),
             (["plan", "a", "b", "--json"], #"plan ["a", "b"] json"#),
-            (["-h"], "help -"), (["--help"], "help -"), (["help"], "help -"), (["help", "sync"], "help sync"),
-            (["sync", "-h"], "help sync"), (["--help", "plan"], "help plan"), (["sync", "--help", "x"], "help sync"),
+            (["-h"], "help -"), (["--help"], "help -"), (["help"], "help -"),
+            (["help", "sync"], "help sync"),
+            (["sync", "-h"], "help sync"), (["--help", "plan"], "help plan"),
+            (["sync", "--help", "x"], "help sync"),
             (["-V"], "version"), (["--version"], "version"), (["sync", "--version"], "version"),
         ])
     func accepted(words: [String], understood: String) { #expect(reading(words) == understood) }
@@ -82,7 +85,9 @@ struct EdgeArgumentTests {
         #expect(arguments.operands.map(\.bytes) == [url])
     }
 
-    @Test("every option of the table is parsed, and told by the help of its commands", arguments: OptionName.allCases)
+    @Test(
+        "every option of the table is parsed, and told by the help of its commands",
+        arguments: OptionName.allCases)
     func table(name: OptionName) throws {
         let rows = OptionTable.rows.filter { $0.name == name }
         #expect(rows.count == 1)
@@ -137,7 +142,8 @@ struct EdgeOptionTests {
     @Test(
         "times take units",
         arguments: [
-            ("90", 90), ("1.5", 1.5), ("90s", 90), ("10m", 600), ("12h", 43_200), ("7d", 604_800), ("0.001", 0.001),
+            ("90", 90), ("1.5", 1.5), ("90s", 90), ("10m", 600), ("12h", 43_200), ("7d", 604_800),
+            ("0.001", 0.001),
             ("3650d", 315_360_000), ("0.5m", 30),
         ] as [(String, Double)])
     func times(text: String, seconds: Double) {
@@ -147,7 +153,8 @@ struct EdgeOptionTests {
     @Test(
         "what is no time is refused",
         arguments: [
-            "", "x", "0", "0.0", "-1", "+1", "1e3", "nan", "inf", "0x10", "1.", ".5", "1..2", "1.2.3", "s", "10 m", "5w",
+            "", "x", "0", "0.0", "-1", "+1", "1e3", "nan", "inf", "0x10", "1.", ".5", "1..2", "1.2.3", "s",
+            "10 m", "5w",
             "3651d", "99999999999999999999999", "1,5", "１０",
         ])
     func badTimes(text: String) {
@@ -160,7 +167,8 @@ struct EdgeOptionTests {
         "counts have bounds",
         arguments: [
             ("--jobs", "1", true), ("--jobs", "256", true), ("--jobs", "0", false), ("--jobs", "257", false),
-            ("--jobs", "", false), ("--jobs", "-1", false), ("--jobs", "1.5", false), ("--jobs", "eight", false),
+            ("--jobs", "", false), ("--jobs", "-1", false), ("--jobs", "1.5", false),
+            ("--jobs", "eight", false),
             ("--jobs", "99999999999999999999", false), ("--retries", "0", true), ("--retries", "100", true),
             ("--retries", "101", false), ("--per-host", "4", true), ("--per-host", "0", false),
         ])
@@ -172,7 +180,8 @@ struct EdgeOptionTests {
     @Test(
         "header fields are refused when HTTP would not take them or they are ours",
         arguments: [
-            ("X-A: 1", #"["X-A=1"]"#), ("X-A:1", #"["X-A=1"]"#), ("X-A:  a b \t", #"["X-A=a b"]"#), ("X-A:", #"["X-A="]"#),
+            ("X-A: 1", #"["X-A=1"]"#), ("X-A:1", #"["X-A=1"]"#), ("X-A:  a b \t", #"["X-A=a b"]"#),
+            ("X-A:", #"["X-A="]"#),
             ("X-A: b:c", #"["X-A=b:c"]"#), ("Authorization", "64 --header wants 'Name: value'"),
             (": x", "64 --header wants 'Name: value'"), ("A B: secret", "64 --header wants 'Name: value'"),
             ("X-A: a\r\nB: c", "64 --header X-A holds a control character"),
@@ -199,7 +208,8 @@ struct EdgeSuggestionTests {
     @Test(
         "distance counts slips",
         arguments: [
-            ("", "", 0), ("a", "", 1), ("", "ab", 2), ("sync", "sync", 0), ("snyc", "sync", 1), ("syn", "sync", 1),
+            ("", "", 0), ("a", "", 1), ("", "ab", 2), ("sync", "sync", 0), ("snyc", "sync", 1),
+            ("syn", "sync", 1),
             ("synk", "sync", 1), ("kitten", "sitting", 3),
         ])
     func distance(left: String, right: String, count: Int) {
@@ -210,7 +220,8 @@ struct EdgeSuggestionTests {
     @Test(
         "only near words are suggested",
         arguments: [
-            ("stat", "status"), ("paht", "path"), ("plna", "plan"), ("xyz", nil), ("", nil), ("download", nil),
+            ("stat", "status"), ("paht", "path"), ("plna", "plan"), ("xyz", nil), ("", nil),
+            ("download", nil),
         ] as [(String, String?)])
     func nearest(word: String, suggestion: String?) {
         #expect(Suggestion.nearest(to: word, among: Command.allCases.map(\.rawValue)) == suggestion)
@@ -227,7 +238,10 @@ struct EdgeCachePathTests {
         "is the option, else the environment in its order",
         arguments: [
             ("o", ["SYNCAGENT_CACHE": "e"], "o"), ("o/", [:], "o"), ("/", [:], "/"), ("//", [:], "/"),
-            (nil, ["SYNCAGENT_CACHE": "e", "CACHE_DIRECTORY": "c", "XDG_CACHE_HOME": "/x", "HOME": "/h"], "e"),
+            (
+                nil, ["SYNCAGENT_CACHE": "e", "CACHE_DIRECTORY": "c", "XDG_CACHE_HOME": "/x", "HOME": "/h"],
+                "e"
+            ),
             (nil, ["CACHE_DIRECTORY": "/c:/d", "XDG_CACHE_HOME": "/x", "HOME": "/h"], "/c"),
             (nil, ["XDG_CACHE_HOME": "/x", "HOME": "/h"], "/x/syncagent"),
             (nil, ["XDG_CACHE_HOME": "relative", "HOME": "/h"], "/h/.cache/syncagent"),

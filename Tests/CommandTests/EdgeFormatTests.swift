@@ -17,16 +17,20 @@ struct EdgeFormatTests {
     @Test(
         "per cent is rounded down, so that 100.00 means complete",
         arguments: [
-            (0, 0, "100.00 %"), (0, 1, "0.00 %"), (1, 3, "33.33 %"), (2, 3, "66.66 %"), (99_999, 100_000, "99.99 %"),
+            (0, 0, "100.00 %"), (0, 1, "0.00 %"), (1, 3, "33.33 %"), (2, 3, "66.66 %"),
+            (99_999, 100_000, "99.99 %"),
             (100_000, 100_000, "100.00 %"), (5, 4, "100.00 %"), (1, 1000, "0.10 %"), (1, 1001, "0.09 %"),
             (UInt64.max - 1, UInt64.max, "99.99 %"), (UInt64.max, UInt64.max, "100.00 %"),
         ] as [(UInt64, UInt64, String)])
-    func percent(done: UInt64, total: UInt64, text: String) { #expect(Formats.percent(done, of: total) == text) }
+    func percent(done: UInt64, total: UInt64, text: String) {
+        #expect(Formats.percent(done, of: total) == text)
+    }
 
     @Test(
         "a span shows its two largest units",
         arguments: [
-            (-3, "0s"), (0, "0s"), (0.9, "0s"), (59.9, "59s"), (60, "1m 00s"), (192, "3m 12s"), (3599, "59m 59s"),
+            (-3, "0s"), (0, "0s"), (0.9, "0s"), (59.9, "59s"), (60, "1m 00s"), (192, "3m 12s"),
+            (3599, "59m 59s"),
             (3600, "1h 00m"), (7500, "2h 05m"), (86_399, "23h 59m"), (86_400, "1d 00h"), (356_400, "4d 03h"),
             (1e300, "for ever"), (.infinity, "for ever"), (.nan, "for ever"),
         ] as [(Double, String)])
@@ -62,7 +66,8 @@ struct EdgeDisplayTests {
     @Test(
         "what would steer the terminal is shown, not sent",
         arguments: [
-            ("plain", "plain"), ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"), ("a\nb\r", "a\\u{a}b\\u{d}"), ("\u{7f}", "\\u{7f}"),
+            ("plain", "plain"), ("a\u{1b}[2Jb", "a\\u{1b}[2Jb"), ("a\nb\r", "a\\u{a}b\\u{d}"),
+            ("\u{7f}", "\\u{7f}"),
             ("\u{9b}31m", "\\u{9b}31m"), ("a\u{202e}txt.exe", "a\\u{202e}txt.exe"), ("grüße 日本", "grüße 日本"),
         ])
     func printable(text: String, shown: String) { #expect(DisplayText.printable(text) == shown) }
@@ -94,7 +99,8 @@ struct EdgeDisplayTests {
     }
 
     @Test("a URL cut in its middle keeps host and file name") func middle() {
-        let cut = DisplayText.fittedInMiddle("https://example.org/very/long/path/to/a/file.tar.gz", columns: 31)
+        let cut = DisplayText.fittedInMiddle(
+            "https://example.org/very/long/path/to/a/file.tar.gz", columns: 31)
         #expect(DisplayText.width(cut) == 31)
         #expect(cut.hasPrefix("https://exa"))
         #expect(cut.hasSuffix("file.tar.gz"))

@@ -118,14 +118,16 @@ struct EdgeProgressTests {
         let busy = snapshot(
             transfers: (0..<20).map { transfer("日本語/\($0)", done: 5, total: $0 % 2 == 0 ? 7 : nil) })
         for columns in 1...120 {
-            let lines = ProgressText.lines(busy, pace: Pace(bytesPerSecond: 5e6, filesPerSecond: 1), columns: columns)
+            let lines = ProgressText.lines(
+                busy, pace: Pace(bytesPerSecond: 5e6, filesPerSecond: 1), columns: columns)
             #expect(lines.count <= ProgressText.transferLimit + 2)
             for line in lines { #expect(DisplayText.width(line) <= columns, "\(columns): \(line)") }
         }
     }
 
     @Test("the longest under way stand first, and many are counted") func order() {
-        let many = snapshot(transfers: (0..<15).map { transfer("\($0)", done: 0, total: 1, started: Double(15 - $0)) })
+        let many = snapshot(
+            transfers: (0..<15).map { transfer("\($0)", done: 0, total: 1, started: Double(15 - $0)) })
         let lines = ProgressText.lines(many, pace: Pace(), columns: 80)
         #expect(lines[0].hasSuffix("/14"))
         #expect(lines[ProgressText.transferLimit] == "  and 3 more")
@@ -134,7 +136,8 @@ struct EdgeProgressTests {
     @Test("draws at most ten times a second") func often() {
         var painter = ProgressPainter(.escapes)
         var drawn = 0
-        for step in 0..<1000 where painter.draw(snapshot(), columns: 80, now: instant(Double(step) / 1000)) != nil {
+        for step in 0..<1000
+        where painter.draw(snapshot(), columns: 80, now: instant(Double(step) / 1000)) != nil {
             drawn += 1
         }
         #expect(drawn == 10)

@@ -92,19 +92,26 @@ struct EdgeReporterTests {
     @Test("bad lines are told with their place, and counted") func badLines() {
         let place = Place(manifest: "-", line: 7)
         let lines = report(
-            [.problem(ManifestProblem(.badLine, at: place, "no scheme")),
-             .problem(ManifestProblem(.warning, at: place, "unknown option"))],
+            [
+                .problem(ManifestProblem(.badLine, at: place, "no scheme")),
+                .problem(ManifestProblem(.warning, at: place, "unknown option")),
+            ],
             outcome(1, entries: 2, current: 2))
         #expect(
             lines == [
-                "syncagent: standard input:7: no scheme", "syncagent: standard input:7: warning: unknown option",
+                "syncagent: standard input:7: no scheme",
+                "syncagent: standard input:7: warning: unknown option",
                 "syncagent: 2 of 2 entries current, 1 bad line",
             ])
     }
 
     @Test("a server's words cannot steer the terminal") func steering() {
         let lines = report(
-            [.failed(url: "u", place: nil, isPermanent: true, reason: "x", message: "500 \u{1b}]0;owned\u{7}\r\nx")],
+            [
+                .failed(
+                    url: "u", place: nil, isPermanent: true, reason: "x",
+                    message: "500 \u{1b}]0;owned\u{7}\r\nx")
+            ],
             outcome(1, failed: 1))
         #expect(lines.first == "syncagent: u: 500 \\u{1b}]0;owned\\u{7}\\u{d}\\u{a}x")
     }
