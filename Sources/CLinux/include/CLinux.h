@@ -68,5 +68,11 @@ static inline int clinux_send_queue(int descriptor, int *bytes) {
 static inline int clinux_fcntl(int descriptor, int command, long argument) {
     return fcntl(descriptor, command, argument);
 }
+// SIG_IGN is a cast in a macro, which Swift does not import.
+static inline void clinux_ignore_signal(int number) { signal(number, SIG_IGN); }
+static inline int clinux_is_signal_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 #endif
