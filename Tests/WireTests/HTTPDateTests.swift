@@ -67,7 +67,7 @@ import Testing
 
     @Test func readsBackWhatItWrites() {
         // Steps that meet every month, leap days and both sides of 1970.
-        for seconds in stride(from: Int64(-62_135_596_800), through: 253_402_300_799, by: 86_399 * 37) {
+        for seconds in stride(from: Int64(-62_135_596_800), through: 253_402_300_799, by: 86_399 * 331) {
             #expect(parseHTTPDate(formatHTTPDate(seconds), now: 0) == seconds)
         }
     }
