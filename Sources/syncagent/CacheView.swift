@@ -35,9 +35,8 @@ struct CacheView: ~Copyable {
     private static func folder(_ path: String) throws(CommandError) -> Folder? {
         do throws(SystemError) {
             return try Folder(opening: path)
-        } catch  where error.isMissing {
-            return nil
         } catch {
+            if error.isMissing { return nil }
             throw CommandError(
                 .cannotCreate, "cannot use \(path): \(error.reason); name another folder with --cache")
         }
