@@ -64,7 +64,7 @@ struct BadInputTests {
         arguments: [
             (["sync", "--jbos", "3", "m"], "--jobs"), (["snyc", "m"], "sync"),
             (["sync", "--jobs", "many", "m"], "many"),
-            (["sync", "--jobs"], "--jobs"), (["sync"], "manifest"), (["stauts"], "status"),
+            (["sync", "--jobs"], "--jobs"), (["sync"], "MANIFEST"), (["stauts"], "status"),
         ])
     func usage(_ arguments: [String], _ mentioned: String) throws {
         let outcome = try Program.run(arguments)
