@@ -1,6 +1,7 @@
 import Posix
 import Reconcile
 import Storage
+import Synchronization
 import Transport
 import Wire
 
@@ -100,7 +101,7 @@ extension Transfer {
         if end.isComplete, row.written == body.total ?? row.written {
             let found = digest.finish()
             sum = found
-            end.checksumFits = try fits(found, judges: judges, active)
+            end.checksumFits = judges.isEmpty ? nil : try fits(found, judges: judges, active)
         }
         switch settle(end) {
         case .publish:
@@ -173,26 +174,20 @@ extension Transfer {
     }
 
     /// All checksums must fit, also those of other types than the one that was computed on the way.
-    private func fits(
+    func fits(
         _ found: Checksum, judges: [Checksum], _ active: ActivePartial
-    ) throws(Setback) -> Bool? {
-        if judges.isEmpty { return nil }
+    ) throws(Setback) -> Bool {
         for judge in judges {
             if judge.algorithm == found.algorithm {
                 if judge != found { return false }
                 continue
             }
-            do throws(SystemError) {
-                let other = try digest(of: active.file.descriptor, algorithm: judge.algorithm, stop: context.stop)
-                guard let other else { throw Setback(.stopped, "stopped", "stopped") }
-                if other != judge { return false }
-            } catch let error as SystemError {
-                throw Setback(storage: error)
-            } catch let error as Setback {
-                throw error
-            } catch {
-                throw Setback(.disk, "internal", "\(error)")
+            let stop = context.stop
+            let other = try onDisk { () throws(SystemError) in
+                try digest(of: active.file.descriptor, algorithm: judge.algorithm, stop: stop)
             }
+            guard let other else { throw Setback(.stopped, "stopped", "stopped") }
+            if other != judge { return false }
         }
         return true
     }

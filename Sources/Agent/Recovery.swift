@@ -1,6 +1,7 @@
 import Posix
 import Reconcile
 import Storage
+import Wire
 
 /// Brings ledger and folder to one story at the start of a run, under the lock (one test per row of "what disk and
 /// ledger may say").

@@ -99,3 +99,12 @@ extension Setback {
         }
     }
 }
+
+/// Runs something that touches the disk, its errors as setbacks.
+func onDisk<Result>(_ body: () throws(SystemError) -> Result) throws(Setback) -> Result {
+    do throws(SystemError) {
+        return try body()
+    } catch {
+        throw Setback(storage: error)
+    }
+}

@@ -40,9 +40,10 @@ package struct EntryFacts: Hashable, Sendable {
     }
 
     /// The name itself says that html is what belongs there, or says nothing at all.
-    var mayBeHTML: Bool {
-        acceptsHTML || fileExtension.isEmpty || Self.htmlExtensions.contains(fileExtension)
-    }
+    var mayBeHTML: Bool { acceptsHTML || namesHTML }
+
+    /// Html at this name is no surprise.
+    package var namesHTML: Bool { fileExtension.isEmpty || Self.htmlExtensions.contains(fileExtension) }
 
     /// The name itself says that the file is a gzip stream.
     var isGzipByName: Bool { Self.gzipExtensions.contains(fileExtension) }

@@ -38,6 +38,8 @@ package struct Entry: Sendable {
     package var isImmutable = false
     /// Higher goes first; 0 unless told.
     package var priority = 0
+    /// Of all that the manifest says of the entry, its place excepted: a changed line changes it.
+    package var fingerprint: UInt64 = 0
     package let place: Place
 
     package init(key: Key, fileExtension: String, written: String, url: HTTPURL, place: Place) {

@@ -1,0 +1,126 @@
+/// The keys that a run has met, and of each where and with which checksum, in at most 36 bytes a key.
+///
+/// A million entries must fit beside the transfers, so a checksum is kept as a mark: a hash of 29 bits that is
+/// equal for equal checksums and differs for others but once in 500 million.
+package struct SeenKeys: Sendable {
+    /// What was kept of an entry.
+    struct Sighting: Equatable {
+        let place: Place
+        let mark: ChecksumMark?
+    }
+
+    private struct Record {
+        let high: UInt64
+        let low: UInt64
+        /// Line in the low half, mark in the high half.
+        let rest: UInt64
+    }
+
+    // In blocks, so that growing neither copies nor doubles what is there.
+    private static let blockSize = 1 << 14
+    private var blocks: [[Record]] = []
+    // Open addressing by the key's low half, which is MD5 and so as good as random; 0 is free, else record + 1.
+    private var slots: [UInt32] = [UInt32](repeating: 0, count: 1 << 10)
+    // From which record on which manifest was read.
+    private var manifests: [(first: Int, name: String)] = []
+    /// Different keys so far.
+    package private(set) var count = 0
+
+    package init() {}
+
+    package func contains(_ key: Key) -> Bool { slots[slot(of: key)] != 0 }
+
+    /// Where a key was first met; nil when it was not.
+    func sighting(of key: Key) -> Sighting? {
+        let number = slots[slot(of: key)]
+        guard number != 0 else { return nil }
+        let index = Int(number) - 1
+        let rest = record(index).rest
+        let manifest = manifests.last { $0.first <= index }?.name ?? ""
+        return Sighting(
+            place: Place(manifest: manifest, line: Int(UInt32(truncatingIfNeeded: rest))),
+            mark: ChecksumMark(bits: UInt32(truncatingIfNeeded: rest >> 32)))
+    }
+
+    /// Keeps a key; one that is there already stays as it is.
+    mutating func insert(_ key: Key, at place: Place, mark: ChecksumMark?) {
+        let found = slot(of: key)
+        // 2^32 keys would need 100 GB; past that all are new, which only costs a question too many.
+        guard slots[found] == 0, count < Int(UInt32.max) - 1 else { return }
+        if manifests.last?.name != place.manifest { manifests.append((count, place.manifest)) }
+        if blocks.isEmpty || blocks[blocks.count - 1].count == Self.blockSize {
+            blocks.append([])
+            blocks[blocks.count - 1].reserveCapacity(Self.blockSize)
+        }
+        let rest = UInt64(UInt32(clamping: place.line)) | UInt64(mark?.bits ?? 0) << 32
+        blocks[blocks.count - 1].append(Record(high: key.high, low: key.low, rest: rest))
+        count += 1
+        slots[found] = UInt32(count)
+        if count > slots.count / 4 * 3 { grow() }
+    }
+
+    private mutating func grow() {
+        slots = [UInt32](repeating: 0, count: slots.count * 2)
+        for index in 0..<count {
+            let record = record(index)
+            slots[slot(of: Key(high: record.high, low: record.low))] = UInt32(index + 1)
+        }
+    }
+
+    private func record(_ index: Int) -> Record { blocks[index / Self.blockSize][index % Self.blockSize] }
+
+    /// The key's slot, or the free one where it belongs; a quarter of them is always free.
+    private func slot(of key: Key) -> Int {
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: key.low) & mask
+        while slots[slot] != 0 {
+            let record = record(Int(slots[slot]) - 1)
+            if record.low == key.low, record.high == key.high { return slot }
+            slot = (slot + 1) & mask
+        }
+        return slot
+    }
+}
+
+/// Which algorithm an entry's strongest checksum has, and 29 bits of its hash.
+struct ChecksumMark: Equatable {
+    /// Never 0.
+    let bits: UInt32
+
+    /// Nil for 0.
+    init?(bits: UInt32) {
+        guard bits != 0 else { return nil }
+        self.bits = bits
+    }
+
+    init(_ checksum: Checksum) {
+        let number: UInt32
+        switch checksum.algorithm {
+        case .md5: number = 1
+        case .sha1: number = 2
+        case .sha256: number = 3
+        case .sha384: number = 4
+        case .sha512: number = 5
+        case .xxh3: number = 6
+        }
+        let digest = checksum.bytes.withUnsafeBytes { hash($0, seed: 0) }
+        bits = number << 29 | UInt32(truncatingIfNeeded: digest & 0x1FFF_FFFF)
+    }
+
+    private var algorithm: UInt32 { bits >> 29 }
+
+    /// Of the checksum that is best suited to tell two files apart; nil when there is none.
+    static func strongest(of checksums: [Checksum]) -> ChecksumMark? {
+        checksums.map(ChecksumMark.init).max { $0.algorithm < $1.algorithm }
+    }
+
+    enum Comparison { case agrees, contradicts, cannotTell }
+
+    /// How another entry's checksums go with this one.
+    func compare(with checksums: [Checksum]) -> Comparison {
+        guard let other = checksums.map(ChecksumMark.init).first(where: { $0.algorithm == algorithm }) else {
+            return .cannotTell
+        }
+        return other == self ? .agrees : .contradicts
+    }
+}
