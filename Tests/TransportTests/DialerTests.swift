@@ -1,6 +1,5 @@
 import CLinux
 import Posix
-import Synchronization
 import Testing
 import Wire
 
@@ -33,7 +32,7 @@ private final class BlackHole: Sendable {
                 _ = withUnsafePointer(to: &raw) { pointer in
                     pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                         connect(
-                            number, __CONST_SOCKADDR_ARG(__sockaddr__: $0),
+                            number, $0,
                             socklen_t(MemoryLayout<sockaddr_in>.size))
                     }
                 }

@@ -1,5 +1,4 @@
 import Posix
-import Synchronization
 import Testing
 import Wire
 
@@ -57,7 +56,7 @@ import Wire
             (local, "127.0.0.1:80"),
         ])
     func answers(answer: NameAnswer, expected: String) throws {
-        let questions = Mutex(0)
+        let questions = Monitor(0)
         let resolver = Resolver { _ in
             questions.withLock { $0 += 1 }
             return answer
@@ -88,7 +87,7 @@ import Wire
     @Test("one question a name, however many ask at once, and a bounded number at a time")
     func many() throws {
         let gate = try Stop()
-        let state = Mutex((asked: [String](), running: 0, most: 0))
+        let state = Monitor((asked: [String](), running: 0, most: 0))
         let resolver = Resolver { name in
             state.withLock {
                 $0.asked.append(name)
@@ -101,7 +100,7 @@ import Wire
         }
         let stop = try Stop()
         let names = (0..<Resolver.maximumThreads * 2).map { "host\($0).test" }
-        let results = Mutex<[String]>([])
+        let results = Monitor<[String]>([])
         var threads: [WorkerThread] = []
         for name in names + names {
             threads.append(
@@ -124,7 +123,7 @@ import Wire
     @Test("a name that nobody waits for any more is not asked for")
     func abandoned() throws {
         let gate = try Stop()
-        let asked = Mutex<Set<String>>([])
+        let asked = Monitor<Set<String>>([])
         let resolver = Resolver { name in
             _ = asked.withLock { $0.insert(name) }
             _ = gate.wait(until: soon(60))

@@ -1,6 +1,5 @@
 import CLinux
 import Posix
-import Synchronization
 
 /// The server's end of one connection, for scripts. Every wait of it ends after ten seconds, so that a failed
 /// test leaves no thread behind.
@@ -68,7 +67,7 @@ final class Peer: @unchecked Sendable {
 final class ScriptedServer: Sendable {
     let port: UInt16
     private let listener: Int32
-    private let places = Mutex(0)
+    private let places = Monitor(0)
 
     /// How many connections were accepted.
     var connections: Int { places.withLock { $0 } }
@@ -82,7 +81,7 @@ final class ScriptedServer: Sendable {
         try WorkerThread(name: "accept") { [weak self] in
             while true {
                 let number = accept4(
-                    listener, __SOCKADDR_ARG(__sockaddr__: nil), nil, Int32(SOCK_CLOEXEC.rawValue))
+                    listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 guard number >= 0, let self else {
                     if number >= 0 { CLinux.close(number) }
                     break
@@ -137,9 +136,9 @@ func listen(_ address: String, port: UInt16, backlog: Int32) throws -> (Int32, U
     var length = socklen_t(size)
     let isBound = withUnsafeMutablePointer(to: &raw) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(number, __CONST_SOCKADDR_ARG(__sockaddr__: $0), length) == 0
+            bind(number, $0, length) == 0
                 && CLinux.listen(number, backlog) == 0
-                && getsockname(number, __SOCKADDR_ARG(__sockaddr__: $0), &length) == 0
+                && getsockname(number, $0, &length) == 0
         }
     }
     guard isBound else {

@@ -1,7 +1,6 @@
 import CLinux
 import COpenSSL
 import Posix
-import Synchronization
 import Testing
 import Wire
 
@@ -18,7 +17,7 @@ private struct Certificates {
 
     private init() throws {
         // OpenSSL writes with write(2), and a peer that is gone must not end the tests.
-        signal(SIGPIPE) { _ in }
+        clinux_ignore_signal(SIGPIPE)
         var template = Array("/tmp/transport-tests.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw TestFailure(text: "no folder") }
         folder = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "/tmp" }
@@ -87,7 +86,7 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
     func trust(certificate: Certificate, host: String, expected: String) throws {
         let stop = try Stop()
         let context = try ServerContext(try Self.identity(certificate))
-        let names = Mutex<[String?]>([])
+        let names = Monitor<[String?]>([])
         let server = try ScriptedServer { peer in
             guard let tls = TLSPeer(peer, context) else { return }
             names.withLock { $0.append(tls.serverName) }
@@ -217,7 +216,7 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
         let stop = try Stop()
         let context = try ServerContext(
             Certificates.shared.get().good, rules: ServerRules(newestVersion: version))
-        let resumed = Mutex<[Bool]>([])
+        let resumed = Monitor<[Bool]>([])
         let server = try ScriptedServer { peer in
             guard let tls = TLSPeer(peer, context) else { return }
             resumed.withLock { $0.append(tls.isResumed) }

@@ -1,5 +1,5 @@
 import COpenSSL
-import Synchronization
+import Posix
 
 /// A certificate with its key, made in memory.
 final class Identity: @unchecked Sendable {
@@ -25,7 +25,7 @@ final class Identity: @unchecked Sendable {
         else { throw TestFailure(text: "cannot write \(path)") }
     }
 
-    private static let serial = Mutex(1)
+    private static let serial = Monitor(1)
 
     /// Makes a certificate. Times are in seconds from now; without an issuer it signs itself.
     static func make(
