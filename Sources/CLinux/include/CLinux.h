@@ -76,4 +76,8 @@ static inline int clinux_is_signal_ignored(int number) {
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+// The arguments that the kernel handed to the process; NULL beyond the last.
+int clinux_argument_count(void);
+const char *clinux_argument(int index);
+
 #endif
