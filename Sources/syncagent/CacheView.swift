@@ -12,25 +12,33 @@ struct CacheView: ~Copyable {
     private let partials: Folder?
 
     init(path: String) throws(CommandError) {
+        let top = try CacheView.folder(path)
+        let state = try CacheView.folder(path + "/.syncagent")
+        let partials = try CacheView.folder(path + "/.syncagent/partial")
+        let ledger = try CacheView.ledger(path)
         self.path = path
+        self.ledger = ledger
+        self.top = top
+        self.state = state
+        self.partials = partials
+    }
+
+    private static func ledger(_ path: String) throws(CommandError) -> LedgerReader? {
         do throws(LedgerError) {
-            ledger = try LedgerReader.open(cache: path)
+            return try LedgerReader.open(cache: path)
         } catch {
-            throw CacheView.failure(error)
-        }
-        top = CacheView.existing { () throws(SystemError) in try Folder(opening: path) }
-        state = CacheView.existing { () throws(SystemError) in try Folder(opening: path + "/.syncagent") }
-        partials = CacheView.existing { () throws(SystemError) in
-            try Folder(opening: path + "/.syncagent/partial")
+            throw failure(error)
         }
     }
 
-    private static func existing(_ open: () throws(SystemError) -> Folder) -> Folder? {
+    /// Nil when it does not exist.
+    private static func folder(_ path: String) throws(CommandError) -> Folder? {
         do throws(SystemError) {
-            return try open()
+            return try Folder(opening: path)
         } catch {
-            // What cannot be opened cannot be counted; the ledger's own opening says what is wrong with a cache.
-            return nil
+            if error.isMissing { return nil }
+            throw CommandError(
+                .cannotCreate, "cannot use \(path): \(error.reason); name another folder with --cache")
         }
     }
 

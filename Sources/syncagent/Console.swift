@@ -2,13 +2,14 @@ internal import Posix
 
 /// The two streams that people and programs read.
 enum Console {
-    /// Writes data to standard output. A reader that went away has seen what it wanted.
-    static func print(_ text: String) throws(CommandError) {
+    /// Writes data to standard output; false when its reader went away, who then has seen what it wanted.
+    @discardableResult
+    static func print(_ text: String) throws(CommandError) -> Bool {
         do throws(SystemError) {
             try StandardStream.output.write(Array(text.utf8))
-        } catch  where error.isBrokenPipe {
-            return
+            return true
         } catch {
+            if error.isBrokenPipe { return false }
             throw CommandError(.inputOutput, "cannot write to standard output: \(error.reason)")
         }
     }
@@ -26,7 +27,7 @@ enum Console {
         }
     }
 
-    /// Whether escape codes may be sent to standard error: no-color.org, and terminfo's `dumb`.
+    /// Whether escape codes may be sent to a terminal: no-color.org, and terminfo's `dumb`.
     static var allowsEscapes: Bool {
         environmentValue("NO_COLOR") == nil && environmentValue("TERM") != nil
             && environmentValue("TERM") != "dumb"

@@ -15,9 +15,12 @@ struct Nullable<Value: Encodable>: Encodable {
 /// JSON as it goes to standard output.
 enum JSONText {
     /// Keys sorted, so that two outputs can be compared line by line; with a line end.
-    static func text(_ value: some Encodable) throws(CommandError) -> String {
+    ///
+    /// - Parameter isOneLine: for a stream of objects, one a line.
+    static func text(_ value: some Encodable, isOneLine: Bool = false) throws(CommandError) -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if !isOneLine { encoder.outputFormatting.insert(.prettyPrinted) }
         do {
             return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
         } catch {

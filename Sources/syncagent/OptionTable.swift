@@ -78,6 +78,7 @@ enum OptionName: String, CaseIterable {
     case quiet
     case progress
     case json
+    case watch
     case id
     case help
     case version
@@ -163,6 +164,7 @@ enum OptionTable {
             name: .progress, argument: "WHEN", choices: ["auto", "always", "never"], commands: [.sync],
             help: "show progress: auto, always or never", standard: "auto"),
         OptionRow(name: .json, commands: [.status, .plan], help: "write JSON"),
+        OptionRow(name: .watch, commands: [.status], help: "tell again every second, until interrupted"),
         OptionRow(name: .id, commands: [.path], help: "the argument is an entry's id= instead of its URL"),
         OptionRow(name: .help, letter: "h", commands: Command.allCases, help: "print this help"),
         OptionRow(name: .version, letter: "V", commands: Command.allCases, help: "print the version"),

@@ -66,7 +66,9 @@ enum ProgressText {
     static func lines(_ snapshot: Snapshot, pace: Pace, columns: Int) -> [String] {
         let oldest = snapshot.transfers.sorted { $0.started < $1.started }
         var lines = oldest.prefix(transferLimit).map { transfer($0, columns: columns) }
-        if oldest.count > transferLimit { lines.append("  and \(oldest.count - transferLimit) more") }
+        if oldest.count > transferLimit {
+            lines.append(DisplayText.fitted("  and \(oldest.count - transferLimit) more", columns: columns))
+        }
         lines.append(run(snapshot, pace: pace, columns: columns))
         return lines
     }

@@ -84,7 +84,9 @@ enum Sentences {
         if outcome.pending > 0 { parts.append("\(outcome.pending) pending") }
         if badLines > 0 { parts.append(counted(badLines, "bad line", "bad lines")) }
         var next: [String] = []
-        if outcome.exitCode == ExitCode.tryAgain.rawValue { next.append("run again to go on") }
+        if outcome.pending > 0 || outcome.exitCode == ExitCode.tryAgain.rawValue {
+            next.append("run again to go on")
+        }
         if outcome.failed > 0 { next.append("syncagent status tells why") }
         return (signal.map { "stopped by \($0): " } ?? "") + parts.joined(separator: ", ")
             + (next.isEmpty ? "" : "; " + next.joined(separator: ", "))

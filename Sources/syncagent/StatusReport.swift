@@ -90,7 +90,8 @@ struct StatusReport {
         if let wanted {
             let keys = Set(wanted.map(\.key))
             let own = all.filter { keys.contains($0.key) }
-            let rows = try reader.entries(for: wanted.map(\.key))
+            var rows: [EntryRow?] = []
+            for key in wanted.map(\.key) { rows.append(try reader.entry(for: key)) }
             try list(own, &reader, view)
             select(wanted, rows, Dictionary(grouping: own, by: \.key), view)
             return

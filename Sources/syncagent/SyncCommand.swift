@@ -8,7 +8,7 @@ enum SyncCommand {
         let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
         let options = try options(arguments, cache: cache)
         let reporter = Reporter(manner(arguments))
-        let (stop, signals) = try watch()
+        let (stop, signals) = try watchSignals()
         let sync = SyncRun(options: options, stop: stop) { reporter.take($0) }
         let began = Instant.now
         let ending = Monitor<Result<SyncOutcome, SyncError>?>(nil)
@@ -37,7 +37,8 @@ enum SyncCommand {
         }
     }
 
-    private static func watch() throws(CommandError) -> (Stop, SignalWatch) {
+    /// The first signal raises the stop.
+    static func watchSignals() throws(CommandError) -> (Stop, SignalWatch) {
         do throws(SystemError) {
             let stop = try Stop()
             return (stop, try SignalWatch(raising: stop))

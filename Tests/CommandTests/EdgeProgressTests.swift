@@ -75,7 +75,7 @@ private struct Screen {
 @Suite("Progress")
 struct EdgeProgressTests {
     @Test("the run's line tells files, bytes, rate, time left and failures") func runLine() {
-        let pace = Pace(bytesPerSecond: 1 << 20)
+        let pace = Pace(bytesPerSecond: 1_048_576)
         let all = snapshot(
             entries: 5, transfers: [transfer("a", done: 10 << 20, total: 40 << 20)])
         #expect(

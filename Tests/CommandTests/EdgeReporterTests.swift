@@ -89,6 +89,13 @@ struct EdgeReporterTests {
             ])
     }
 
+    @Test("what is left after failures is to be gone on with") func pendingAfterFailures() {
+        #expect(
+            report([], outcome(1, current: 97, failed: 1, pending: 2)) == [
+                "syncagent: 97 of 100 entries current, 1 failed, 2 pending; run again to go on, syncagent status tells why"
+            ])
+    }
+
     @Test("bad lines are told with their place, and counted") func badLines() {
         let place = Place(manifest: "-", line: 7)
         let lines = report(

@@ -41,6 +41,7 @@
 int syncfs(int descriptor);
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 int pthread_setname_np(pthread_t thread, const char *name);
+char *strptime(const char *text, const char *format, struct tm *parts);
 #ifndef POLLRDHUP
 #define POLLRDHUP 0x2000
 #endif
