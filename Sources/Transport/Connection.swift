@@ -33,7 +33,7 @@ package struct Connection: ~Copyable {
     }
 
     /// Connects, TLS included. Each address has `network.connectTimeout` seconds, all of it ends at the limit.
-    /// The origin's host is in ASCII (`Origin.ascii()`).
+    /// A host beyond ASCII is looked up, and its certificate checked, in ASCII (`Origin.ascii()`).
     package static func open(
         to origin: Origin, using network: Network, until limit: Instant = .never
     ) throws(TransportError) -> Connection {
@@ -100,7 +100,7 @@ package struct Connection: ~Copyable {
     }
 
     private mutating func findHead(until deadline: Instant) throws(TransportError) -> ResponseHead {
-        precondition(phase == .sent, "a head is received once after each request")
+        guard phase == .sent else { throw failure(.closed) }
         var scanner = HeadScanner()
         var interimAnswers = 0
         while true {

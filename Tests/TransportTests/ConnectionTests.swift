@@ -272,6 +272,49 @@ func open(_ server: ScriptedServer, stop: Stop) throws -> Connection {
         expect(!connection.isReusable())
     }
 
+    @Test("an answer is read though sending failed after it")
+    func sendFails() throws {
+        let stop = try Stop()
+        let server = try ScriptedServer { peer in
+            peer.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+        }
+        var connection = try open(server, stop: stop)
+        // The first one meets a closed socket and brings a reset back, after which sending fails.
+        for _ in 0..<20 {
+            try connection.send(plainRequest, until: soon())
+            usleep(1000)
+        }
+        #expect(try connection.receiveHead(until: soon()).status == 408)
+        expect(!connection.isReusable())
+    }
+
+    @Test("names why there is no connection")
+    func unopened() throws {
+        let stop = try Stop()
+        let asked = Monitor<[String]>([])
+        let resolver = Resolver { name in
+            asked.withLock { $0.append(name) }
+            return .unknown
+        }
+        for (host, expected, operation) in [
+            // Nobody listens on this loopback address.
+            ("127.0.0.9", "refused", TransportError.Operation.connect),
+            ("nobody.test", "unknownHost", .resolve),
+            ("bücher.test", "unknownHost", .resolve),
+            ("a℀b.test", "badHost", .resolve),
+        ] {
+            do throws(TransportError) {
+                let origin = Origin(scheme: .http, host: host, port: 9)
+                _ = try Connection.open(to: origin, using: network(stop: stop, resolver: resolver))
+                Issue.record("connected to \(host)")
+            } catch {
+                #expect(word(error.cause) == expected)
+                #expect(error.operation == operation)
+            }
+        }
+        #expect(asked.withLock { $0 } == ["nobody.test", "xn--bcher-kva.test"])
+    }
+
     @Test("a silent server meets the deadline of the head")
     func headDeadline() throws {
         let stop = try Stop()

@@ -341,4 +341,26 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
             }
         }
     }
+
+    @Test("sessions are kept for a bounded number of origins, the newest handed out once")
+    func sessions() throws {
+        let cache = SessionCache()
+        func origin(_ place: Int) -> Origin { Origin(scheme: .https, host: "host\(place).test", port: 443) }
+        func session() throws -> SessionCache.Session {
+            guard let pointer = SSL_SESSION_new() else { throw TestFailure(text: "no session") }
+            return SessionCache.Session(owning: pointer)
+        }
+        for _ in 0...SessionCache.maximumPerOrigin { cache.keep(try session(), for: origin(0)) }
+        #expect(cache.count(for: origin(0)) == SessionCache.maximumPerOrigin)
+        let newest = try session()
+        cache.keep(newest, for: origin(0))
+        #expect(cache.take(for: origin(0)) === newest)
+        #expect(cache.take(for: origin(0)) !== newest)
+        for place in 1..<SessionCache.maximumOrigins { cache.keep(try session(), for: origin(place)) }
+        #expect(cache.count(for: origin(0)) > 0)
+        cache.keep(try session(), for: origin(SessionCache.maximumOrigins))
+        #expect(cache.count(for: origin(0)) == 0)
+        #expect(cache.count(for: origin(1)) == 1)
+        #expect(cache.take(for: origin(-1)) == nil)
+    }
 }
