@@ -143,7 +143,7 @@ struct CachePublishTests {
         case .danglingLink: try #require(symlink("nowhere", final) == 0)
         case .fifo: try #require(mkfifo(final, 0o600) == 0)
         }
-        var partial = try cache.createPartial(for: Sample.key(1))
+        let partial = try cache.createPartial(for: Sample.key(1))
         try partial.append(bytes: "new")
         try partial.setReadOnly()
         try partial.syncData()

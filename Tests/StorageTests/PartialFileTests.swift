@@ -5,7 +5,7 @@ import Testing
 
 extension PartialFile {
     /// Appends the text's bytes.
-    mutating func append(bytes text: String) throws {
+    func append(bytes text: String) throws {
         var text = text
         var result = Result<Void, SystemError>.success(())
         text.withUTF8 { bytes in
@@ -46,12 +46,12 @@ struct PartialFileTests {
         let cache = try fixture.openCache()
         let name: String
         do {
-            var partial = try cache.createPartial(for: Sample.key(1))
+            let partial = try cache.createPartial(for: Sample.key(1))
             name = partial.name
             for text in ["one", "", "two"] { try partial.append(bytes: text) }
             #expect(partial.size == 6)
         }
-        var again = try reopen(named: name, truncatedTo: 4, in: cache)
+        let again = try reopen(named: name, truncatedTo: 4, in: cache)
         #expect(again.size == 4)
         #expect(try again.status().size == 4)
         try again.append(bytes: "!")
@@ -68,7 +68,7 @@ struct PartialFileTests {
     func shorter(size: UInt64) throws {
         let fixture = try CacheFixture()
         let cache = try fixture.openCache()
-        var partial = try cache.createPartial(for: Sample.key(1))
+        let partial = try cache.createPartial(for: Sample.key(1))
         try partial.append(bytes: "abc")
         let found =
             switch try cache.openPartial(named: partial.name, truncatedTo: size) {
@@ -121,10 +121,10 @@ struct PartialFileTests {
     func readOnlyOne() throws {
         let fixture = try CacheFixture()
         let cache = try fixture.openCache()
-        var partial = try cache.createPartial(for: Sample.key(1))
+        let partial = try cache.createPartial(for: Sample.key(1))
         try partial.append(bytes: "abc")
         try partial.setReadOnly()
-        var again = try reopen(named: partial.name, truncatedTo: 2, in: cache)
+        let again = try reopen(named: partial.name, truncatedTo: 2, in: cache)
         try again.append(bytes: "d")
         #expect(try fixture.bytes(fixture.statePath + "/partial/" + partial.name) == Data("abd".utf8))
     }
@@ -154,7 +154,7 @@ struct PartialFileTests {
     func fullDisk() throws {
         let fixture = try CacheFixture(mountedWithKibibytes: 256)
         let cache = try fixture.openCache()
-        var partial = try cache.createPartial(for: Sample.key(1))
+        let partial = try cache.createPartial(for: Sample.key(1))
         let block = String(repeating: "x", count: 100_000)
         var failure: SystemError?
         for _ in 0..<3 where failure == nil {

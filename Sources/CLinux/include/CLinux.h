@@ -41,6 +41,8 @@
 int syncfs(int descriptor);
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 int pthread_setname_np(pthread_t thread, const char *name);
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
 char *strptime(const char *text, const char *format, struct tm *parts);
 #ifndef POLLRDHUP
 #define POLLRDHUP 0x2000
