@@ -18,7 +18,9 @@ extension RunContext {
     /// - Parameters:
     ///   - row: the ledger's, nil when it has none.
     ///   - partial: what may be built upon.
-    func admit(_ entry: Entry, row: EntryRow?, partial: PartialRow?, now: Int64) throws(SystemError) -> Admission {
+    func admit(_ entry: Entry, row: EntryRow?, partial: PartialRow?, now: Int64) throws(SystemError)
+        -> Admission
+    {
         var job = Job(
             entry: entry, facts: entry.facts(options), row: row ?? entry.freshRow, partial: partial,
             retries: options.retries)
@@ -50,7 +52,9 @@ extension RunContext {
             return .current
         }
         if let failure = job.row.failure, !options.retryFailed {
-            if holdsBack(notBefore: failure.notBefore, now: now) { return .remembered(isPermanent: failure.isPermanent) }
+            if holdsBack(notBefore: failure.notBefore, now: now) {
+                return .remembered(isPermanent: failure.isPermanent)
+            }
             if failure.isPermanent, !isDue(failingSince: failure.since, lastTry: failure.lastTry, now: now) {
                 return .remembered(isPermanent: true)
             }

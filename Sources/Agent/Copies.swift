@@ -67,7 +67,9 @@ extension Transfer {
         let wanted = job.wantedAlgorithm ?? .xxh3
         let (cache, stop) = (context.cache, context.stop)
         let held = try onDisk { () throws(SystemError) -> (PartialFile, Checksum?)? in
-            guard let file = try cache.openPartial(named: row.name, truncatedTo: row.written) else { return nil }
+            guard let file = try cache.openPartial(named: row.name, truncatedTo: row.written) else {
+                return nil
+            }
             return (file, try digest(of: file.descriptor, algorithm: wanted, stop: stop))
         }
         guard let (file, found) = held else {
@@ -110,7 +112,8 @@ extension Job {
     /// The origin confirmed the copy: what its 304 says of freshness replaces what was stored (RFC 9111 4.3.4).
     mutating func confirmed(by head: ResponseHead, isHome: Bool, now: Int64) {
         let isSurprise = copyFacts?.isHTML == true && !facts.namesHTML
-        let freshness = ServerFreshness(head: head, isOwnOrigin: isHome, isSurprisingHTML: isSurprise, now: now)
+        let freshness = ServerFreshness(
+            head: head, isOwnOrigin: isHome, isSurprisingHTML: isSurprise, now: now)
         row.copy?.received = now
         row.copy?.freshUntil = freshness.until
         row.copy?.isImmutable = freshness.isImmutable

@@ -40,7 +40,6 @@ final class Keeper: Sendable {
     private let onPublished: @Sendable (Publication, Setback?) -> Void
     private let threads: Mutex<[WorkerThread]> = Mutex([])
 
-
     private struct State {
         var active: [String: ActivePartial] = [:]
         /// Partials that no worker writes any more; they leave `active` once they are recorded.
@@ -368,7 +367,9 @@ final class Keeper: Sendable {
         try onDisk { () throws(SystemError) in
             for publication in group {
                 for name in publication.displaced { try cache.removePartial(name) }
-                if refused[publication.partial.name] != nil { try cache.removePartial(publication.partial.name) }
+                if refused[publication.partial.name] != nil {
+                    try cache.removePartial(publication.partial.name)
+                }
             }
         }
     }

@@ -35,7 +35,8 @@ extension Transfer {
         do throws(SystemError) {
             try checkRoom(for: body, holding: body.isContinuation ? held?.written ?? 0 : 0)
             if body.isContinuation {
-                guard let row = held, let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
+                guard let row = held,
+                    let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
                 else {
                     forgetPartial(&job)
                     connection = nil
@@ -48,8 +49,10 @@ extension Transfer {
                 active = ActivePartial(
                     file: file,
                     row: PartialRow(
-                        name: file.name, key: job.entry.key, source: body.source, validators: body.answer.validators,
-                        contentCoding: body.answer.coding, mediaType: body.answer.mediaType, total: body.total,
+                        name: file.name, key: job.entry.key, source: body.source,
+                        validators: body.answer.validators,
+                        contentCoding: body.answer.coding, mediaType: body.answer.mediaType,
+                        total: body.total,
                         written: 0, durable: 0, bootIdentifier: context.boot, mountIdentifier: context.mount,
                         answers: 1))
             }
@@ -134,7 +137,8 @@ extension Transfer {
             &job, active,
             CopyRow(
                 size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
-                received: wallSeconds(), freshUntil: body.freshness.until, isImmutable: body.freshness.isImmutable,
+                received: wallSeconds(), freshUntil: body.freshness.until,
+                isImmutable: body.freshness.isImmutable,
                 mediaType: row.mediaType))
     }
 
@@ -270,7 +274,8 @@ extension Setback {
             let wanted = judges.first { $0.algorithm == found?.algorithm } ?? judges.first
             self.init(
                 .never, "checksum",
-                "the checksum is wrong: wanted \(wanted.map { "\($0)" } ?? "another"), found \(found.map { "\($0)" } ?? "none")")
+                "the checksum is wrong: wanted \(wanted.map { "\($0)" } ?? "another"), found \(found.map { "\($0)" } ?? "none")"
+            )
         }
     }
 }

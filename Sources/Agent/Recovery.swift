@@ -82,7 +82,9 @@ private func finish(
     entry.failure = nil
     entry.isGone = false
     if let status = try cache.partials.status(of: row.name) {
-        guard status.kind == .regular, status.inode == ready.inode, status.size == ready.size else { return nil }
+        guard status.kind == .regular, status.inode == ready.inode, status.size == ready.size else {
+            return nil
+        }
         try cache.publish(partialNamed: row.name, as: entry.fileName)
         return entry
     }

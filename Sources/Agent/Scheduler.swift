@@ -180,7 +180,9 @@ extension Scheduler.State {
     }
 
     mutating func next(preferring origin: Origin?, perHost: Int, now: Instant) -> Job? {
-        if let origin, let job = pop(host: origin.host, perHost: perHost, now: now, only: origin) { return job }
+        if let origin, let job = pop(host: origin.host, perHost: perHost, now: now, only: origin) {
+            return job
+        }
         for step in 0..<turn.count {
             let index = (nextTurn + step) % turn.count
             if let job = pop(host: turn[index], perHost: perHost, now: now, only: nil) {

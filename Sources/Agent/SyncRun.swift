@@ -50,7 +50,8 @@ package final class SyncRun: Sendable {
         }
         let lock = try takeLock(of: cache)
         let network = Network(
-            tls: TLSOptions(authorities: options.caCertificates), connectTimeout: options.connectTimeout, stop: stop)
+            tls: TLSOptions(authorities: options.caCertificates), connectTimeout: options.connectTimeout,
+            stop: stop)
         if options.caCertificates != nil {
             do throws(TLSSetupError) {
                 _ = try network.tls()
@@ -75,7 +76,8 @@ package final class SyncRun: Sendable {
         do throws(SystemError) {
             let keeper = try Keeper(cache: cache, writer: writer) { [self] in published($0, $1) }
             context = RunContext(
-                options: options, cache: cache, keeper: keeper, scheduler: scheduler, network: network, stop: stop)
+                options: options, cache: cache, keeper: keeper, scheduler: scheduler, network: network,
+                stop: stop)
         } catch {
             throw .storage(error)
         }
@@ -155,14 +157,17 @@ package final class SyncRun: Sendable {
     // MARK: From manifests to jobs
 
     private func feed(
-        _ manifests: inout Manifests, to context: RunContext, workers: inout Workers, reader: inout LedgerReader,
+        _ manifests: inout Manifests, to context: RunContext, workers: inout Workers,
+        reader: inout LedgerReader,
         partials: [Key: PartialRow]
     ) throws(SyncError) {
         while true {
             let entries: [Entry]
             do throws(ManifestError) {
                 let limit = options.isStrict ? Int.max : Self.batch
-                guard let batch = try manifests.next(limit: limit, problems: { notice(.problem($0)) }) else { break }
+                guard let batch = try manifests.next(limit: limit, problems: { notice(.problem($0)) }) else {
+                    break
+                }
                 entries = batch
             } catch {
                 throw .manifest(error)
@@ -198,18 +203,22 @@ package final class SyncRun: Sendable {
         }
         if !unknown.isEmpty { context.keeper.introduce(unknown) }
         // Higher priority first, else as the manifest has it.
-        let turns = entries.contains { $0.priority != 0 }
+        let turns =
+            entries.contains { $0.priority != 0 }
             ? entries.indices.sorted { (-entries[$0].priority, $0) < (-entries[$1].priority, $1) }
             : Array(entries.indices)
         for index in turns {
             let entry = entries[index]
-            switch try context.admit(entry, row: rows[index], partial: partials[entry.key], now: wallSeconds()) {
+            switch try context.admit(
+                entry, row: rows[index], partial: partials[entry.key], now: wallSeconds())
+            {
             case .current:
                 context.counters.current.add(1, ordering: .relaxed)
             case .remembered(let isPermanent):
                 context.counters.notCurrent(isPermanent: isPermanent)
             case .job(let job):
-                if let wall = try reader.notBefore(of: entry.url.origin), holdsBack(notBefore: wall, now: wallSeconds()),
+                if let wall = try reader.notBefore(of: entry.url.origin),
+                    holdsBack(notBefore: wall, now: wallSeconds()),
                     !options.retryFailed
                 {
                     context.scheduler.block(entry.url.origin, until: wall)

@@ -28,7 +28,9 @@ struct Worker: ~Copyable {
         let host = job.url.origin.host
         while true {
             if context.scheduler.isLeft(host: host) {
-                return end(job, Setback(.later, "unreachable", "\(host) could not be reached, left for this run"), host)
+                return end(
+                    job, Setback(.later, "unreachable", "\(host) could not be reached, left for this run"),
+                    host)
             }
             if let wall = context.scheduler.blocked(job.url.origin) {
                 var setback = Setback(.later, "not before", "\(host) asked to be left alone for now")
@@ -48,7 +50,8 @@ struct Worker: ~Copyable {
                 case .handedIn:
                     return context.scheduler.finished(job, host: host)
                 case .unfinished(let setback):
-                    let why = setback ?? Setback(.retry, "incomplete", "the server sends it in parts too small")
+                    let why =
+                        setback ?? Setback(.retry, "incomplete", "the server sends it in parts too small")
                     guard follow(&job, after: why, host) else { return }
                 }
             } catch {
@@ -115,7 +118,8 @@ struct Worker: ~Copyable {
         context.counters.notCurrent(isPermanent: last.isPermanent)
         notice(
             .failed(
-                url: job.maskedURL, place: job.entry.place, isPermanent: last.isPermanent, reason: last.reason,
+                url: job.maskedURL, place: job.entry.place, isPermanent: last.isPermanent,
+                reason: last.reason,
                 message: last.message + (job.row.copy == nil ? "" : "; the copy in the cache stays")))
         context.scheduler.finished(job, host: host)
     }
@@ -137,7 +141,8 @@ extension Job {
         let before = row.failure
         row.failure = FailureRow(
             since: before?.since ?? now, lastTry: now, tries: (before?.tries ?? 0) &+ 1,
-            notBefore: setback.wait.map { $0 > retryAfterPatience ? now + $0 : now }, isPermanent: setback.isPermanent,
+            notBefore: setback.wait.map { $0 > retryAfterPatience ? now + $0 : now },
+            isPermanent: setback.isPermanent,
             reason: setback.reason, message: setback.message, fingerprint: entry.fingerprint)
     }
 }

@@ -91,7 +91,9 @@ package struct PartialFacts: Hashable, Sendable {
     /// The Content-Encoding of the answer that began it; empty for none.
     package var coding: String
 
-    package init(length: UInt64, total: UInt64? = nil, validators: Validators = Validators(), coding: String = "") {
+    package init(
+        length: UInt64, total: UInt64? = nil, validators: Validators = Validators(), coding: String = ""
+    ) {
         self.length = length
         self.total = total
         self.validators = validators
@@ -116,7 +118,8 @@ package struct AnswerFacts: Hashable, Sendable {
     package var mediaType: String?
 
     package init(
-        status: Int, contentRange: String? = nil, length: UInt64? = nil, validators: Validators = Validators(),
+        status: Int, contentRange: String? = nil, length: UInt64? = nil,
+        validators: Validators = Validators(),
         coding: String = "", mediaType: String? = nil
     ) {
         self.status = status

@@ -6,21 +6,7 @@ struct Main {
         // A file that is opened under the number of a closed standard stream would receive our messages.
         StandardStream.fillGaps()
         SignalWatch.ignoreBrokenPipes()
-        endProcess(run(words()))
-    }
-
-    /// The words behind the program's name, byte by byte as the caller gave them.
-    private static func words() -> [Argument] {
-        (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-            guard let word = CommandLine.unsafeArgv[index] else { return nil }
-            return Argument(bytes: UnsafeRawBufferPointer(start: word, count: length(word)).map { $0 })
-        }
-    }
-
-    private static func length(_ word: UnsafePointer<CChar>) -> Int {
-        var count = 0
-        while word[count] != 0 { count += 1 }
-        return count
+        endProcess(run(processArguments().map { Argument(bytes: $0) }))
     }
 
     private static func run(_ words: [Argument]) -> Int32 {

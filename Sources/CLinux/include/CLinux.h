@@ -41,6 +41,8 @@
 int syncfs(int descriptor);
 int accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
 int pthread_setname_np(pthread_t thread, const char *name);
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first);
 char *strptime(const char *text, const char *format, struct tm *parts);
 #ifndef POLLRDHUP
 #define POLLRDHUP 0x2000
@@ -75,5 +77,9 @@ static inline int clinux_is_signal_ignored(int number) {
     struct sigaction action;
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
+
+// The arguments that the kernel handed to the process; NULL beyond the last.
+int clinux_argument_count(void);
+const char *clinux_argument(int index);
 
 #endif

@@ -17,9 +17,9 @@ final class RawClient {
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let result = withUnsafePointer(to: &address) { pointer in
-            connect(
-                number, __CONST_SOCKADDR_ARG(__sockaddr_in__: pointer),
-                socklen_t(MemoryLayout<sockaddr_in>.size))
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
         }
         try #require(result == 0)
     }
