@@ -94,7 +94,8 @@ private let resumption: [Misbehaviour] = [
             exchange.respond(206, [v1, range("\(held)-199999/\(size)")], Array(old[held..<200_000]))
         }),
     Misbehaviour(
-        "Range is ignored", 0, old, ranges: [nil, resumed],
+        // The same version came whole: once more with Range alone, in case only If-Range is not understood.
+        "Range is ignored", 0, old, ranges: [nil, resumed, resumed],
         afterCut { exchange, _ in exchange.respond(200, [v1], old) }),
     Misbehaviour(
         "the file changed in between", 0, new, ranges: [nil, resumed],
@@ -257,9 +258,8 @@ struct HostileTests {
         #expect(log.count <= 22)
         if let ranges = misbehaviour.ranges {
             #expect(log.map { $0.request.field("range") } == ranges)
-            #expect(
-                log.allSatisfy { ($0.request.field("range") == nil) == ($0.request.field("if-range") == nil) }
-            )
+            let asked = log.first { $0.request.field("range") != nil }
+            #expect((asked == nil) == (asked?.request.field("if-range") == nil))
         }
     }
 
