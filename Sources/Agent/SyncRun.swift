@@ -105,7 +105,8 @@ package final class SyncRun: Sendable {
     }
 
     private func takeLock(of cache: CacheFolder) throws(SyncError) -> FileLock {
-        let deadline = Instant.now.advanced(bySeconds: options.waitLock)
+        // `status` holds the lock for a moment when it looks whether a run has it; that is no reason to leave.
+        let deadline = Instant.now.advanced(bySeconds: max(options.waitLock, 0.2))
         while true {
             do throws(SystemError) {
                 if let lock = try cache.lock() { return lock }
@@ -113,7 +114,7 @@ package final class SyncRun: Sendable {
                 throw .storage(error)
             }
             // flock(2) has no deadline of its own.
-            if Instant.now >= deadline || stop.wait(until: min(deadline, .now.advanced(bySeconds: 0.1))) {
+            if Instant.now >= deadline || stop.wait(until: min(deadline, .now.advanced(bySeconds: 0.05))) {
                 throw .lockHeld(cache: cache.path)
             }
         }
