@@ -90,9 +90,16 @@ enum LedgerSchema {
     static let runColumns = "id, started, ended, exit_code, entries, current, failed, pending, received"
 
     /// A statement that puts a row in, or in the place of the one with its primary key.
-    static func replace(_ table: String, _ columns: String) -> String {
+    static func replace(_ table: String, _ columns: String) -> String { statement("REPLACE", table, columns) }
+
+    /// A statement that puts a row in unless there is one with its primary key.
+    static func insert(_ table: String, _ columns: String) -> String {
+        statement("INSERT OR IGNORE", table, columns)
+    }
+
+    private static func statement(_ verb: String, _ table: String, _ columns: String) -> String {
         let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
-        return "REPLACE INTO \(table) (\(columns)) VALUES (\(marks))"
+        return "\(verb) INTO \(table) (\(columns)) VALUES (\(marks))"
     }
 
     /// Brings an open database from its version to the newest, in one transaction.
