@@ -8,11 +8,17 @@ extension Transfer {
     /// The published file as the rules need it, proven by its digest where disk and ledger do not simply agree. nil
     /// when there is none to be believed.
     func provenCopy(_ job: inout Job) throws(Setback) -> CopyFacts? {
+        let before = job.row
         do throws(SystemError) {
             if job.mayAdopt { try adopt(&job) }
             if job.copyNeedsProof { try prove(&job) }
         } catch {
-            throw Setback(storage: error)
+            job.remark("the file in the cache cannot be read (\(error.reason)); fetching it afresh")
+        }
+        if context.stop.isRaised {
+            // Not proven is not disproven.
+            job.row = before
+            throw Setback(.stopped, "stopped", "stopped")
         }
         return job.copyFacts
     }
@@ -66,11 +72,14 @@ extension Transfer {
         guard let row = job.partial else { return nil }
         let wanted = job.wantedAlgorithm ?? .xxh3
         let (cache, stop) = (context.cache, context.stop)
-        let held = try onDisk { () throws(SystemError) -> (PartialFile, Checksum?)? in
-            guard let file = try cache.openPartial(named: row.name, truncatedTo: row.written) else {
-                return nil
+        var held: (PartialFile, Checksum?)?
+        do throws(SystemError) {
+            if let file = try cache.openPartial(named: row.name, truncatedTo: row.written) {
+                held = (file, try digest(of: file.descriptor, algorithm: wanted, stop: stop))
             }
-            return (file, try digest(of: file.descriptor, algorithm: wanted, stop: stop))
+        } catch {
+            guard error.isAboutOneFile else { throw Setback(storage: error) }
+            job.remark("the bytes held cannot be read (\(error.reason)); fetching the file afresh")
         }
         guard let (file, found) = held else {
             forgetPartial(&job)

@@ -61,7 +61,9 @@ struct Setback: Error, Sendable {
         case gone
         /// The run is being stopped.
         case stopped
-        /// The disk or the ledger fails.
+        /// There is no room for this file, or it is larger than a file may be; others may fit.
+        case tooLarge
+        /// The disk or the ledger fails, and the run ends: nothing more could be kept.
         case disk
     }
 

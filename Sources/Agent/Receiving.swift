@@ -34,8 +34,9 @@ extension Transfer {
             judges.map(\.algorithm).filter(\.isCryptographic).max { $0.length < $1.length } ?? .xxh3
         var digest = RunningDigest(algorithm)
         let active: ActivePartial
+        try checkRoom(
+            for: body.total.map { $0 - min($0, body.isContinuation ? held?.written ?? 0 : 0) }, &connection)
         do throws(SystemError) {
-            try checkRoom(for: body, holding: body.isContinuation ? held?.written ?? 0 : 0)
             if body.isContinuation {
                 guard let row = held,
                     let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
@@ -58,7 +59,9 @@ extension Transfer {
             }
         } catch {
             connection = nil
-            throw Setback(storage: error)
+            guard body.isContinuation, error.isAboutOneFile else { throw Setback(storage: error) }
+            forgetPartial(&job)
+            return .unfinished(Setback(.retry, "partial", "\(error.subject): \(error.reason)"))
         }
 
         context.keeper.began(active)
@@ -82,6 +85,15 @@ extension Transfer {
                 broken = Setback(transport: error)
                 break receiving
             }
+            let isLarge = body.total.map { $0 > UInt64(buffer.count) } ?? true
+            if isLarge {
+                do throws(Setback) {
+                    try checkRoom(for: nil, &connection)
+                } catch {
+                    broken = error
+                    break receiving
+                }
+            }
             do throws(SystemError) {
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<Int(length - active.file.size)])
                 digest.update(bytes)
@@ -90,7 +102,7 @@ extension Transfer {
                 context.counters.bytes.add(UInt64(bytes.count), ordering: .relaxed)
             } catch {
                 broken = Setback(storage: error)
-                if error.isDiskFull { makeRoom(active) }
+                if error.isDiskFull, !error.isFileTooLarge { makeRoom(active) }
                 break receiving
             }
         }
@@ -207,14 +219,21 @@ extension Transfer {
         return true
     }
 
-    /// What remains must fit beside the reserve, so that a full disk is met before it is full.
-    private func checkRoom(for body: WantedBody, holding held: UInt64) throws(SystemError) {
-        guard let total = body.total, total > held else { return }
-        let space = try context.cache.partials.space()
-        let reserve = context.reserve(total: space.total)
-        if space.available < reserve || space.available - reserve < total - held {
-            throw SystemError("write", context.cache.path, code: SystemError.noSpace)
-        }
+    /// What is to come must fit beside the reserve, so that a full disk is met before it is full: the ledger needs
+    /// room to say so, and other programs may need some too.
+    ///
+    /// - Parameter bytes: nil when it is not known how many will come; there must be room at all.
+    private func checkRoom(for bytes: UInt64?, _ connection: inout Connection?) throws(Setback) {
+        let (cache, reserve) = (context.cache, context.reserve)
+        let space = try onDisk { () throws(SystemError) in try cache.partials.space() }
+        let kept = reserve(space.total)
+        let free = space.available > kept ? space.available - kept : 0
+        if free > 0, bytes ?? 0 <= free { return }
+        connection = nil
+        let what =
+            "\(cache.path): \(space.available) bytes are free, \(kept) of them are to stay so (--reserve)"
+        guard free > 0, let bytes else { throw Setback(.disk, "disk full", what) }
+        throw Setback(.tooLarge, "disk full", "\(what), \(bytes) are needed")
     }
 
     /// Gives some of a partial back, so that the ledger can still say what happened.

@@ -98,8 +98,11 @@ struct Worker: ~Copyable {
             if job.isRowDirty { context.keeper.save(job.row) }
             context.counters.deferred.add(1, ordering: .relaxed)
             return context.scheduler.finished(job, host: host)
+        case .tooLarge:
+            context.counters.diskFailed.store(true, ordering: .relaxed)
         case .disk:
             context.counters.diskFailed.store(true, ordering: .relaxed)
+            context.stop.raise()
         case .retry, .later, .never, .gone:
             if job.source < job.entry.mirrors.count {
                 // What all of them said decides in the end: one that may come back beats one that will not.
@@ -141,7 +144,7 @@ extension Setback {
     var isPermanent: Bool {
         switch remedy {
         case .never, .gone: true
-        case .retry, .later, .stopped, .disk: false
+        case .retry, .later, .stopped, .tooLarge, .disk: false
         }
     }
 }

@@ -31,6 +31,11 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         guard let status = try LedgerFile.status(in: state) else { return nil }
         let path = LedgerFile.path(in: state)
         guard status.size > 0 else { throw LedgerError(.damaged, path: path, reason: "is empty") }
+        // SQLite would make a log that is missing, also for a connection that only reads. Without one nobody writes.
+        let hasLog = try state.withLedgerErrors { state throws(SystemError) in
+            try state.status(of: LedgerFile.name + "-wal") != nil
+        }
+        guard hasLog else { return try connect(path, .immutable, patience) }
         do throws(LedgerError) {
             return try connect(path, .readOnly, patience)
         } catch  where error.kind == .unusable {
@@ -41,16 +46,24 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens the ledger of a cache; nil when there is no such cache, or no ledger in it.
-    package static func open(cache path: String, patience: Int32 = 2000) throws(LedgerError) -> LedgerReader?
-    {
-        let ledger = path + "/" + CacheFolder.stateName + "/" + LedgerFile.name
+    ///
+    /// - Parameter folder: the ledger's, when it is not the cache's own.
+    package static func open(
+        cache path: String, ledger folder: String? = nil, patience: Int32 = 2000
+    ) throws(LedgerError) -> LedgerReader? {
+        let place = folder ?? path + "/" + CacheFolder.stateName
         let state: Folder
         do throws(SystemError) {
-            state = try Folder(opening: path).open(folder: CacheFolder.stateName)
+            state =
+                if let folder {
+                    try Folder(opening: folder)
+                } else {
+                    try Folder(opening: path).open(folder: CacheFolder.stateName)
+                }
         } catch  where error.isMissing {
             return nil
         } catch {
-            throw LedgerError(error, path: ledger)
+            throw LedgerError(error, path: place + "/" + LedgerFile.name)
         }
         return try open(in: state, patience: patience)
     }

@@ -104,6 +104,12 @@ enum LedgerSchema {
             """
     }
 
+    /// A statement that puts a row in unless there is one with its primary key.
+    static func insert(_ table: String, _ columns: String) -> String {
+        let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
+        return "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(marks))"
+    }
+
     /// Brings an open database from its version to the newest, in one transaction.
     static func migrate(_ database: borrowing Database, from version: Int64) throws(DatabaseError) {
         let steps = migrations.dropFirst(Int(clamping: max(version, 0)))

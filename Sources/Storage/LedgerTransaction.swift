@@ -3,6 +3,7 @@ package import Wire
 /// What can be changed in the ledger; exists only inside `LedgerWriter.transaction`.
 package struct LedgerTransaction: ~Copyable {
     private var saveEntry: Statement
+    private var introduceEntry: Statement
     private var deleteEntry: Statement
     private var savePartial: Statement
     private var updatePartial: Statement
@@ -18,6 +19,8 @@ package struct LedgerTransaction: ~Copyable {
         LedgerTransaction(
             saveEntry: try database.prepare(
                 LedgerSchema.upsert("entry", LedgerSchema.entryColumns + ", state"), "saving an entry"),
+            introduceEntry: try database.prepare(
+                LedgerSchema.insert("entry", LedgerSchema.entryColumns + ", state"), "adding an entry"),
             deleteEntry: try database.prepare("DELETE FROM entry WHERE key = ?", "deleting an entry"),
             savePartial: try database.prepare(
                 LedgerSchema.upsert("partial", LedgerSchema.partialColumns), "saving a partial"),
@@ -50,6 +53,15 @@ package struct LedgerTransaction: ~Copyable {
             try saveEntry.bind(row)
             try saveEntry.bind(row.state.rawValue)
             try saveEntry.run()
+        }
+    }
+
+    /// Puts the row in unless its key has one already, which knows more.
+    package mutating func introduce(_ row: EntryRow) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try introduceEntry.bind(row)
+            try introduceEntry.bind(row.state.rawValue)
+            try introduceEntry.run()
         }
     }
 
