@@ -90,7 +90,8 @@ struct Transfer: ~Copyable {
                 if let success = try publishHeld(&job) { return success }
                 mustAskWhole = true
             case .refuse(let refusal):
-                let setback = Setback(refusal: refusal, head: head, at: hop, now: now)
+                let setback = Setback(
+                    refusal: refusal, head: head, at: hop, from: connection?.route.forwarder, now: now)
                 try drain(&connection)
                 throw setback
             case .askRestAlone:
