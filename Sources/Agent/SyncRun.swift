@@ -52,10 +52,14 @@ package final class SyncRun: Sendable {
         }
         let lock = try takeLock(of: cache)
         try warn(of: cache)
+        var proxies = options.proxies
+        proxies.exceptions = proxies.exceptions.mappingNames(asciiName)
         let network = Network(
-            tls: TLSOptions(authorities: options.caCertificates), connectTimeout: options.connectTimeout,
-            stop: stop)
-        if options.caCertificates != nil {
+            tls: TLSOptions(
+                authorities: options.caCertificates, certificate: options.certificate,
+                key: options.certificateKey),
+            proxies: proxies, connectTimeout: options.connectTimeout, stop: stop)
+        if options.caCertificates != nil || options.certificate != nil {
             do throws(TLSSetupError) {
                 _ = try network.tls()
             } catch {
@@ -393,5 +397,14 @@ struct Timer {
     func end() {
         own.raise()
         thread?.join()
+    }
+}
+
+/// A host name in the form of IDNA; nil when it has none.
+private func asciiName(_ name: String) -> String? {
+    do throws(TransportError) {
+        return try asciiHost(name)
+    } catch {
+        return nil
     }
 }

@@ -95,7 +95,8 @@ struct Transfer: ~Copyable {
                     let witness = job.maskedURL
                     context.suspect { $0.sawPortal(witness) }
                 }
-                let setback = Setback(refusal: refusal, head: head, at: hop, now: now)
+                let setback = Setback(
+                    refusal: refusal, head: head, at: hop, from: connection?.route.forwarder, now: now)
                 try drain(&connection)
                 throw setback
             case .askRestAlone:

@@ -27,9 +27,9 @@ struct Worker: ~Copyable {
         var job = taken
         let host = job.url.origin.host
         while true {
-            if context.scheduler.isLeft(host: host) {
+            if let left = unreachable(job.url.origin) {
                 return end(
-                    job, Setback(.later, "unreachable", "\(host) could not be reached, left for this run"),
+                    job, Setback(.later, "unreachable", "\(left) could not be reached, left for this run"),
                     host)
             }
             if let wall = context.scheduler.blocked(job.url.origin) {
@@ -59,6 +59,14 @@ struct Worker: ~Copyable {
                 guard follow(&job, after: error, host) else { return }
             }
         }
+    }
+
+    /// The host, or the proxy before it, when it is left alone for the rest of the run.
+    private func unreachable(_ origin: Origin) -> String? {
+        let scheduler = context.scheduler
+        let proxy = context.network.route(to: origin).proxy?.subject
+        if let proxy, scheduler.isLeft(host: proxy) { return proxy }
+        return scheduler.isLeft(host: origin.host) ? origin.host : nil
     }
 
     /// Decides what follows a try that may be repeated; true to go on at once.

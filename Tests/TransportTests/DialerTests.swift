@@ -51,7 +51,8 @@ private final class BlackHole: Sendable {
         let network = network(stop: try Stop(), resolver: resolver(literals), connectTimeout: timeout)
         do throws(TransportError) {
             let dialed = try dial(
-                Origin(scheme: .http, host: "many.test", port: port), using: network, until: limit)
+                Origin(scheme: .http, host: "many.test", port: port), called: "many.test:\(port)",
+                using: network, until: limit)
             return dialed.address.description
         } catch {
             #expect(error.operation == .connect)
@@ -107,7 +108,8 @@ private final class BlackHole: Sendable {
         let network = network(stop: stop, resolver: resolver(["127.0.0.2"]))
         let result = failure { () throws(TransportError) in
             _ = try dial(
-                Origin(scheme: .http, host: "many.test", port: hole.port), using: network, until: .never)
+                Origin(scheme: .http, host: "many.test", port: hole.port), called: "many.test",
+                using: network, until: .never)
         }
         #expect(result == "stopped")
     }
