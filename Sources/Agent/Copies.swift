@@ -115,7 +115,7 @@ extension Job {
         return CopyFacts(
             validators: copy.validators, checksumFits: sizeFits ? judge.map { $0 == copy.digest } : false,
             received: copy.received, freshUntil: copy.freshUntil, isImmutable: copy.isImmutable,
-            isHTML: copy.mediaType == "text/html" || copy.mediaType == "application/xhtml+xml")
+            isHTML: isHTML(copy.mediaType))
     }
 
     /// The origin confirmed the copy: what its 304 says of freshness replaces what was stored (RFC 9111 4.3.4).
@@ -145,7 +145,9 @@ extension Job {
 extension PartialRow {
     /// What the rules need of it.
     var facts: PartialFacts {
-        PartialFacts(length: written, total: total, validators: validators, coding: contentCoding)
+        PartialFacts(
+            length: written, total: total, validators: validators, coding: contentCoding,
+            isHTML: isHTML(mediaType))
     }
 }
 

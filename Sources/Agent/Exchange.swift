@@ -85,9 +85,11 @@ extension Transfer {
         switch asked {
         case .whole, .nothing, .check:
             break
-        case .revalidate(let tag, let date), .prove(let tag, let date):
+        case .revalidate(let tag, let date):
             if let tag { fields.append(("If-None-Match", tag)) }
             if let date { fields.append(("If-Modified-Since", date)) }
+        case .prove(let tag):
+            fields.append(("If-None-Match", tag))
         case .rest(let from, let ifRange):
             fields.append(("Range", "bytes=\(from)-"))
             if let ifRange { fields.append(("If-Range", ifRange)) }

@@ -111,7 +111,7 @@ extension Transfer {
         let row = active.snapshot
         var end = BodyEnd(
             isComplete: broken == nil, length: row.written, total: body.total, expectedSize: job.entry.size,
-            isMixed: row.answers > 1, wasAskedAgain: job.wasAskedAgain)
+            isMixed: row.answers > 1, isPart: body.isContinuation, wasAskedAgain: job.wasAskedAgain)
         var sum: Checksum?
         if end.isComplete, row.written == body.total ?? row.written {
             let found = digest.finish()

@@ -1,14 +1,13 @@
 /// How long to wait before a try: exponential with full jitter, from 0.5 s up to 60 s.
 ///
 /// The upper bound by the number of the retry: 1: 0.5 s, 2: 1 s, 3: 2 s, 4: 4 s, 5: 8 s, 6: 16 s, 7: 32 s, from 8 on
-/// 60 s. The wait is drawn from the upper half, so that no retry follows at once and a crowd still spreads.
+/// 60 s. The wait is drawn from all below it, which spreads a crowd best.
 ///
 /// - Parameters:
 ///   - retry: counted from 1.
 ///   - random: in 0..<1.
 package func backoff(retry: Int, random: Double) -> Double {
-    let bound = min(60.0, 0.5 * Double(1 << min(max(retry, 1) - 1, 7)))
-    return bound * (0.5 + 0.5 * random)
+    min(60.0, 0.5 * Double(1 << min(max(retry, 1) - 1, 7))) * random
 }
 
 /// The tries of one entry in one run.
@@ -51,9 +50,11 @@ package struct RetryBudget: Hashable, Sendable {
         return spent > retries ? .giveUp : .retry(spent)
     }
 
-    /// Counts a start from byte 0 of bytes that were held; false when there were too many.
+    /// Counts a start from byte 0 in place of bytes that were held; false when there were too many. It spends a
+    /// try, whatever the try itself brings.
     package mutating func restarted() -> Bool {
         restarts += 1
+        spent += 1
         furthest = 0
         return restarts <= Self.restartLimit
     }
@@ -71,8 +72,8 @@ package func isDue(failingSince since: Int64, lastTry: Int64, now: Int64) -> Boo
     guard now >= lastTry, lastTry >= since else { return true }
     let (failing, overflow) = now.subtractingReportingOverflow(since)
     let wait = overflow ? notBeforeLimit : min(failing / 4, notBeforeLimit)
-    // since <= lastTry <= now, so this difference is no larger than the one above.
-    return now.subtractingReportingOverflow(lastTry).partialValue >= wait
+    let (idle, isAges) = now.subtractingReportingOverflow(lastTry)
+    return isAges || idle >= wait
 }
 
 /// Whether a stored not-before still holds; one further ahead than a day is void.
