@@ -38,6 +38,7 @@ bench: ## measure against a local nginx
 
 install: release ## install below PREFIX
 	install -D -m 755 .build/release/syncagent $(DESTDIR)$(PREFIX)/bin/syncagent
+	install -D -m 644 docs/syncagent.1 $(DESTDIR)$(MANDIR)/man1/syncagent.1
 
 clean:
 	rm -rf .build demo.tmp

@@ -47,8 +47,9 @@ let package = Package(
             swiftSettings: strict),
 
         // The origin that demo and tests talk to.
-        .target(name: "TestOrigin", dependencies: ["Posix"], swiftSettings: strict),
-        .executableTarget(name: "demo-origin", dependencies: ["TestOrigin"], swiftSettings: strict),
+        .target(name: "TestOrigin", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
+        .executableTarget(
+            name: "demo-origin", dependencies: ["TestOrigin", "Posix", "CLinux"], swiftSettings: strict),
 
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Wire"], swiftSettings: strict),
@@ -59,6 +60,9 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage", "Wire", "Posix"], swiftSettings: strict),
         .testTarget(name: "AgentTests", dependencies: ["Agent"], swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["TestOrigin", "syncagent"], swiftSettings: strict),
+            name: "CommandTests",
+            dependencies: [
+                "TestOrigin", "syncagent", "demo-origin", "Agent", "Storage", "Posix", "Wire", "CLinux",
+            ], swiftSettings: strict),
     ]
 )

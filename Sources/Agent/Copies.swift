@@ -64,34 +64,31 @@ extension Transfer {
     /// is wrong, and the partial is dropped.
     func publishHeld(_ job: inout Job) throws(Setback) -> Success? {
         guard let row = job.partial else { return nil }
-        do throws(SystemError) {
-            guard let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written) else {
-                forgetPartial(&job)
+        let wanted = job.wantedAlgorithm ?? .xxh3
+        let (cache, stop) = (context.cache, context.stop)
+        let held = try onDisk { () throws(SystemError) -> (PartialFile, Checksum?)? in
+            guard let file = try cache.openPartial(named: row.name, truncatedTo: row.written) else {
                 return nil
             }
-            let algorithm = job.wantedAlgorithm ?? .xxh3
-            guard let sum = try digest(of: file.descriptor, algorithm: algorithm, stop: context.stop) else {
-                throw Setback(.stopped, "stopped", "stopped")
-            }
-            if job.entry.checksums.contains(where: { $0.algorithm == sum.algorithm && $0 != sum }) {
-                forgetPartial(&job)
-                job.remark("the bytes held do not have the manifest's checksum; fetching the file afresh")
-                return nil
-            }
-            let active = ActivePartial(file: file, row: row)
-            try handIn(
-                &job, active,
-                CopyRow(
-                    size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
-                    received: wallSeconds(), mediaType: row.mediaType))
-            return .handedIn
-        } catch let error as SystemError {
-            throw Setback(storage: error)
-        } catch let error as Setback {
-            throw error
-        } catch {
-            throw Setback(.disk, "internal", "\(error)")
+            return (file, try digest(of: file.descriptor, algorithm: wanted, stop: stop))
         }
+        guard let (file, found) = held else {
+            forgetPartial(&job)
+            return nil
+        }
+        guard let sum = found else { throw Setback(.stopped, "stopped", "stopped") }
+        let active = ActivePartial(file: file, row: row)
+        if !job.entry.checksums.isEmpty, try !fits(sum, judges: job.entry.checksums, active) {
+            forgetPartial(&job)
+            job.remark("the bytes held do not have the manifest's checksum; fetching the file afresh")
+            return nil
+        }
+        try handIn(
+            &job, active,
+            CopyRow(
+                size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
+                received: wallSeconds(), mediaType: row.mediaType))
+        return .handedIn
     }
 }
 
@@ -114,7 +111,9 @@ extension Job {
 
     /// The origin confirmed the copy: what its 304 says of freshness replaces what was stored (RFC 9111 4.3.4).
     mutating func confirmed(by head: ResponseHead, isHome: Bool, now: Int64) {
-        let freshness = ServerFreshness(head: head, isOwnOrigin: isHome, now: now)
+        let isSurprise = copyFacts?.isHTML == true && !facts.namesHTML
+        let freshness = ServerFreshness(
+            head: head, isOwnOrigin: isHome, isSurprisingHTML: isSurprise, now: now)
         row.copy?.received = now
         row.copy?.freshUntil = freshness.until
         row.copy?.isImmutable = freshness.isImmutable
@@ -150,16 +149,16 @@ extension AnswerFacts {
         self.init(
             status: head.status, contentRange: head.value("content-range"), length: length,
             validators: Validators(head: head, now: now), coding: codings.joined(separator: ", "),
-            mediaType: mediaType(head.value("content-type")))
+            mediaType: Wire.mediaType(head.value("content-type")))
     }
 }
 
 extension ServerFreshness {
-    init(head: ResponseHead, isOwnOrigin: Bool, now: Int64) {
+    init(head: ResponseHead, isOwnOrigin: Bool, isSurprisingHTML: Bool, now: Int64) {
         self.init(
             cacheControl: head.value("cache-control"), expires: head.value("expires"),
             date: head.value("date").flatMap { parseHTTPDate($0, now: now) }, age: head.value("age"),
-            isOwnOrigin: isOwnOrigin, isSurprisingHTML: false, now: now)
+            isOwnOrigin: isOwnOrigin, isSurprisingHTML: isSurprisingHTML, now: now)
     }
 }
 

@@ -16,7 +16,7 @@ extension Transfer {
         } catch {
             throw Setback(transport: error)
         }
-        try write(asked, of: job, to: url, isHome: redirects.isAtHome)
+        try write(asked, of: job, to: url, isOwnSource: redirects.isAtHome)
         if connection?.origin != url.origin || connection?.isReusable() != true { connection = nil }
         // A server may close a kept connection at any time; the request that met that was not seen (RFC 9112
         // 9.3.1) and goes once more over a new one.
@@ -58,7 +58,7 @@ extension Transfer {
     }
 
     private mutating func write(
-        _ asked: Ask, of job: borrowing Job, to url: HTTPURL, isHome: Bool
+        _ asked: Ask, of job: borrowing Job, to url: HTTPURL, isOwnSource: Bool
     ) throws(Setback) {
         var fields: [(name: String, value: String)] = [
             ("User-Agent", context.options.userAgent),
@@ -77,11 +77,12 @@ extension Transfer {
             if let ifRange { fields.append(("If-Range", ifRange)) }
         }
         if job.asksPastCaches { fields.append(("Cache-Control", "no-cache")) }
-        if isHome {
-            if let credentials = job.url.basicCredentials {
-                let value = basicAuthorization(user: credentials.user, password: credentials.password)
-                fields.append(("Authorization", value))
-            }
+        // Credentials go to the origin that they are written for, a mirror's own to the mirror.
+        if isOwnSource, let credentials = job.url.basicCredentials {
+            let value = basicAuthorization(user: credentials.user, password: credentials.password)
+            fields.append(("Authorization", value))
+        }
+        if job.isHome(url) {
             fields.append(contentsOf: context.options.headers)
             fields.append(contentsOf: job.entry.headers)
         }

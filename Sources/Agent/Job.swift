@@ -18,6 +18,8 @@ struct Job: Sendable {
     var budget: RetryBudget
     /// 0 is the entry's own URL, then its mirrors in turn.
     var source = 0
+    /// What the sources before this one said.
+    var worst: Setback?
     /// Past every cache: the last bytes were wrong.
     var asksPastCaches = false
     /// A checksum was wrong already and the same URL was asked again.
@@ -27,9 +29,21 @@ struct Job: Sendable {
     /// The row has changed since the ledger wrote it.
     var isRowDirty = false
 
+    init(entry: Entry, facts: EntryFacts, row: EntryRow, partial: PartialRow?, retries: Int) {
+        self.entry = entry
+        self.facts = facts
+        self.row = row
+        self.partial = partial
+        copyNeedsProof = false
+        mayAdopt = false
+        budget = RetryBudget(retries: retries, held: partial?.written ?? 0)
+    }
+
     /// The URL to ask now.
     var url: HTTPURL { source == 0 ? entry.url : entry.mirrors[source - 1] }
-    /// For messages.
+    /// Whether a URL has the origin of the entry itself, which the manifest's header fields are for.
+    func isHome(_ url: HTTPURL) -> Bool { url.origin == entry.url.origin }
+    /// Masked, for messages.
     var maskedURL: String { row.url }
 }
 

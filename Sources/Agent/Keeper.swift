@@ -35,14 +35,10 @@ final class Keeper: Sendable {
     static let groupWait = 0.05
 
     private let cache: CacheFolder
-    private let ledger: Monitor<LedgerBox>
+    private let ledger: Mutex<LedgerWriter?>
     private let state: Monitor<State>
     private let onPublished: @Sendable (Publication, Setback?) -> Void
     private let threads: Mutex<[WorkerThread]> = Mutex([])
-
-    private struct LedgerBox: ~Copyable {
-        var writer: LedgerWriter?
-    }
 
     private struct State {
         var active: [String: ActivePartial] = [:]
@@ -75,7 +71,7 @@ final class Keeper: Sendable {
         onPublished: @escaping @Sendable (Publication, Setback?) -> Void
     ) throws(SystemError) {
         self.cache = cache
-        ledger = Monitor(LedgerBox(writer: writer))
+        ledger = Mutex(writer)
         state = Monitor(State())
         self.onPublished = onPublished
         let recorder = try WorkerThread(name: "recorder") { [self] in record() }
@@ -172,7 +168,7 @@ final class Keeper: Sendable {
             return threads
         }
         for thread in joined { thread.join() }
-        let writer = ledger.withLock { $0.writer.take() }
+        let writer = ledger.withLock { $0.take() }
         guard var writer else { return }
         try writer.transaction(durable: true, last)
         try writer.close()
@@ -180,8 +176,8 @@ final class Keeper: Sendable {
 
     /// Reads or writes the ledger, in one transaction that is not waited for to reach the disk.
     func transaction(_ body: (inout LedgerTransaction) throws(LedgerError) -> Void) throws(LedgerError) {
-        try ledger.withLock { (box) throws(LedgerError) in
-            try box.writer?.transaction(durable: false, body)
+        try ledger.withLock { (writer) throws(LedgerError) in
+            try writer?.transaction(durable: false, body)
         }
     }
 
@@ -204,21 +200,20 @@ final class Keeper: Sendable {
     private func record() {
         while let work = nextRecord() {
             let rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
-            do throws(LedgerError) {
-                try transaction { (ledger) throws(LedgerError) in
+            do throws(Setback) {
+                try onLedger { (ledger) throws(LedgerError) in
                     for (_, row) in rows { try ledger.save(row) }
                     for row in work.rows { try ledger.save(row) }
                     for (origin, wall) in work.notBefore { try ledger.setNotBefore(wall, for: origin) }
                     for name in work.dropped { try ledger.deletePartial(name) }
                 }
+                for (partial, row) in rows { partial.recorded(row) }
+                // The row is gone first: a crash between the two leaves an orphan, which the next run sweeps.
+                try onDisk { () throws(SystemError) in
+                    for name in work.dropped { try cache.removePartial(name) }
+                }
             } catch {
-                fail(Setback(ledger: error))
-                continue
-            }
-            for (partial, row) in rows { partial.recorded(row) }
-            // The row is gone first: a crash between the two leaves an orphan, which the next run sweeps.
-            for name in work.dropped {
-                do throws(SystemError) { try cache.removePartial(name) } catch { fail(Setback(storage: error)) }
+                fail(error)
             }
         }
     }
@@ -308,65 +303,83 @@ final class Keeper: Sendable {
     }
 
     private func publish(_ group: [Publication]) {
-        if let failure {
-            for publication in group { onPublished(publication, failure) }
-            return
-        }
         var refused: [String: Setback] = [:]
-        do {
-            // Data first.
+        if failure == nil {
+            do throws(Setback) {
+                try secure(group)
+                refused = try name(group)
+                try conclude(group, refused: refused)
+            } catch {
+                fail(error)
+            }
+        }
+        let failure = failure
+        for publication in group { onPublished(publication, failure ?? refused[publication.partial.name]) }
+    }
+
+    /// Data first, record second: that all bytes are there and durable, so that after a crash from here on the
+    /// publication is finished, not fetched again.
+    private func secure(_ group: [Publication]) throws(Setback) {
+        try onDisk { () throws(SystemError) in
             if group.count <= 2 {
                 for publication in group { try publication.partial.file.syncData() }
                 try cache.syncPartials()
             } else {
                 try cache.syncFileSystem()
             }
-            // Record second: that all bytes are there and durable, so that a crash from here on is finished, not
-            // fetched again.
-            try transaction { (ledger) throws(LedgerError) in
-                for publication in group {
-                    var row = publication.partial.snapshot
-                    row.durable = row.written
-                    row.digestState = nil
-                    row.ready = publication.row.copy
-                    // The entry's row carries the name's extension, which the next run needs to go on.
-                    try ledger.save(row)
-                }
-            }
-            try syncLog()
-            // Name last.
+        }
+        try onLedger { (ledger) throws(LedgerError) in
             for publication in group {
-                do throws(SystemError) {
-                    try cache.publish(
-                        partialNamed: publication.partial.name, as: publication.row.fileName)
-                } catch where !error.isDiskFull && !error.isReadOnly {
-                    refused[publication.partial.name] = Setback(
-                        .never, "name", "\(error.subject): \(error.reason)")
-                }
+                var row = publication.partial.snapshot
+                row.durable = row.written
+                row.digestState = nil
+                row.ready = publication.row.copy
+                try ledger.save(row)
             }
-            try cache.syncTop()
-            try transaction { (ledger) throws(LedgerError) in
-                for publication in group {
-                    if refused[publication.partial.name] == nil { try ledger.save(publication.row) }
-                    try ledger.deletePartial(publication.partial.name)
-                    for name in publication.displaced { try ledger.deletePartial(name) }
-                }
+        }
+        try onDisk(syncLog)
+    }
+
+    /// Name last. Which ones could not have it, by their partial's name: one bad entry stops no other.
+    private func name(_ group: [Publication]) throws(Setback) -> [String: Setback] {
+        var refused: [String: Setback] = [:]
+        for publication in group {
+            do throws(SystemError) {
+                try cache.publish(partialNamed: publication.partial.name, as: publication.row.fileName)
+            } catch {
+                if error.isDiskFull || error.isReadOnly { throw Setback(storage: error) }
+                let path = cache.path(of: publication.row.fileName)
+                refused[publication.partial.name] = Setback(.never, "name", "\(path): \(error.reason)")
             }
+        }
+        try onDisk(cache.syncTop)
+        return refused
+    }
+
+    private func conclude(_ group: [Publication], refused: [String: Setback]) throws(Setback) {
+        try onLedger { (ledger) throws(LedgerError) in
             for publication in group {
+                if refused[publication.partial.name] == nil { try ledger.save(publication.row) }
+                try ledger.deletePartial(publication.partial.name)
+                for name in publication.displaced { try ledger.deletePartial(name) }
+            }
+        }
+        try onDisk { () throws(SystemError) in
+            for publication in group {
+                for name in publication.displaced { try cache.removePartial(name) }
                 if refused[publication.partial.name] != nil {
                     try cache.removePartial(publication.partial.name)
                 }
-                for name in publication.displaced { try cache.removePartial(name) }
             }
-        } catch let error as LedgerError {
-            fail(Setback(ledger: error))
-        } catch let error as SystemError {
-            fail(Setback(storage: error))
-        } catch {
-            fail(Setback(.disk, "internal", "\(error)"))
         }
-        let failure = failure
-        for publication in group { onPublished(publication, failure ?? refused[publication.partial.name]) }
+    }
+
+    private func onLedger(_ body: (inout LedgerTransaction) throws(LedgerError) -> Void) throws(Setback) {
+        do throws(LedgerError) {
+            try transaction(body)
+        } catch {
+            throw Setback(ledger: error)
+        }
     }
 
     /// Makes all commits so far durable. The log's own descriptor here takes no lock of SQLite's with it when it

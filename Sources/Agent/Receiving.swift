@@ -1,6 +1,7 @@
 import Posix
 import Reconcile
 import Storage
+import Synchronization
 import Transport
 import Wire
 
@@ -34,7 +35,8 @@ extension Transfer {
         do throws(SystemError) {
             try checkRoom(for: body, holding: body.isContinuation ? held?.written ?? 0 : 0)
             if body.isContinuation {
-                guard let row = held, let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
+                guard let row = held,
+                    let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
                 else {
                     forgetPartial(&job)
                     connection = nil
@@ -47,8 +49,10 @@ extension Transfer {
                 active = ActivePartial(
                     file: file,
                     row: PartialRow(
-                        name: file.name, key: job.entry.key, source: body.source, validators: body.answer.validators,
-                        contentCoding: body.answer.coding, mediaType: body.answer.mediaType, total: body.total,
+                        name: file.name, key: job.entry.key, source: body.source,
+                        validators: body.answer.validators,
+                        contentCoding: body.answer.coding, mediaType: body.answer.mediaType,
+                        total: body.total,
                         written: 0, durable: 0, bootIdentifier: context.boot, mountIdentifier: context.mount,
                         answers: 1))
             }
@@ -100,7 +104,7 @@ extension Transfer {
         if end.isComplete, row.written == body.total ?? row.written {
             let found = digest.finish()
             sum = found
-            end.checksumFits = try fits(found, judges: judges, active)
+            end.checksumFits = judges.isEmpty ? nil : try fits(found, judges: judges, active)
         }
         switch settle(end) {
         case .publish:
@@ -133,7 +137,8 @@ extension Transfer {
             &job, active,
             CopyRow(
                 size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
-                received: wallSeconds(), freshUntil: body.freshness.until, isImmutable: body.freshness.isImmutable,
+                received: wallSeconds(), freshUntil: body.freshness.until,
+                isImmutable: body.freshness.isImmutable,
                 mediaType: row.mediaType))
     }
 
@@ -173,26 +178,20 @@ extension Transfer {
     }
 
     /// All checksums must fit, also those of other types than the one that was computed on the way.
-    private func fits(
+    func fits(
         _ found: Checksum, judges: [Checksum], _ active: ActivePartial
-    ) throws(Setback) -> Bool? {
-        if judges.isEmpty { return nil }
+    ) throws(Setback) -> Bool {
         for judge in judges {
             if judge.algorithm == found.algorithm {
                 if judge != found { return false }
                 continue
             }
-            do throws(SystemError) {
-                let other = try digest(of: active.file.descriptor, algorithm: judge.algorithm, stop: context.stop)
-                guard let other else { throw Setback(.stopped, "stopped", "stopped") }
-                if other != judge { return false }
-            } catch let error as SystemError {
-                throw Setback(storage: error)
-            } catch let error as Setback {
-                throw error
-            } catch {
-                throw Setback(.disk, "internal", "\(error)")
+            let stop = context.stop
+            let other = try onDisk { () throws(SystemError) in
+                try digest(of: active.file.descriptor, algorithm: judge.algorithm, stop: stop)
             }
+            guard let other else { throw Setback(.stopped, "stopped", "stopped") }
+            if other != judge { return false }
         }
         return true
     }
@@ -275,7 +274,8 @@ extension Setback {
             let wanted = judges.first { $0.algorithm == found?.algorithm } ?? judges.first
             self.init(
                 .never, "checksum",
-                "the checksum is wrong: wanted \(wanted.map { "\($0)" } ?? "another"), found \(found.map { "\($0)" } ?? "none")")
+                "the checksum is wrong: wanted \(wanted.map { "\($0)" } ?? "another"), found \(found.map { "\($0)" } ?? "none")"
+            )
         }
     }
 }

@@ -1,6 +1,7 @@
 import Posix
 import Reconcile
 import Storage
+import Wire
 
 /// Brings ledger and folder to one story at the start of a run, under the lock (one test per row of "what disk and
 /// ledger may say").
@@ -81,7 +82,9 @@ private func finish(
     entry.failure = nil
     entry.isGone = false
     if let status = try cache.partials.status(of: row.name) {
-        guard status.kind == .regular, status.inode == ready.inode, status.size == ready.size else { return nil }
+        guard status.kind == .regular, status.inode == ready.inode, status.size == ready.size else {
+            return nil
+        }
         try cache.publish(partialNamed: row.name, as: entry.fileName)
         return entry
     }

@@ -49,6 +49,15 @@ final class Counters: Sendable {
     let manifestEnded = Atomic<Bool>(false)
     /// Disk or ledger failed: the run ends with 74.
     let diskFailed = Atomic<Bool>(false)
+
+    /// One more entry that is not current at the end of this run.
+    func notCurrent(isPermanent: Bool) {
+        if isPermanent {
+            failed.add(1, ordering: .relaxed)
+        } else {
+            deferred.add(1, ordering: .relaxed)
+        }
+    }
 }
 
 /// What a run has learnt of servers' ways.

@@ -21,7 +21,7 @@ final class Scheduler: Sendable {
         state = Monitor(State())
     }
 
-    private struct State {
+    fileprivate struct State {
         var queues: [String: Queue] = [:]
         /// Hosts that have a job, in turn.
         var turn: [String] = []
@@ -38,7 +38,7 @@ final class Scheduler: Sendable {
     }
 
     /// A first-in-first-out queue; taken places are given back in bulk.
-    private struct Queue {
+    fileprivate struct Queue {
         private var jobs: [Job?] = []
         private var head = 0
 
@@ -83,12 +83,12 @@ final class Scheduler: Sendable {
     /// The next job for a worker; nil when the run is over.
     func take(preferring origin: Origin?) -> Job? {
         let (perHost, stop) = (perHost, stop)
-        return state.wait { state in
+        return state.wait { (state) -> Monitor<State>.Next<Job?> in
             if state.isClosed || stop.isRaised || state.health.isOffline { return .done(nil) }
             let now = Instant.now
             state.wakeDelayed(now)
             if let job = state.next(preferring: origin, perHost: perHost, now: now) {
-                return .done(job)
+                return .done(Optional(job))
             }
             if state.inputEnded, state.waiting == 0, state.activeCount == 0 { return .done(nil) }
             var until = now.advanced(bySeconds: 1)
@@ -180,7 +180,9 @@ extension Scheduler.State {
     }
 
     mutating func next(preferring origin: Origin?, perHost: Int, now: Instant) -> Job? {
-        if let origin, let job = pop(host: origin.host, perHost: perHost, now: now, only: origin) { return job }
+        if let origin, let job = pop(host: origin.host, perHost: perHost, now: now, only: origin) {
+            return job
+        }
         for step in 0..<turn.count {
             let index = (nextTurn + step) % turn.count
             if let job = pop(host: turn[index], perHost: perHost, now: now, only: nil) {

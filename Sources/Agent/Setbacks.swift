@@ -13,27 +13,41 @@ extension Setback {
             self.init(.stopped, "stopped", "stopped")
         case .timedOut:
             switch error.operation {
-            case .resolve: self.init(.retry, "timeout", "\(subject): the name service does not answer", connect: .noNameService)
-            case .connect: self.init(.retry, "timeout", "\(subject): no answer to the connection", connect: .silent)
-            case .handshake: self.init(.retry, "timeout", "\(subject): tls does not get done in time", connect: .silent)
-            case .proxy: self.init(.retry, "timeout", "\(subject): the proxy does not answer", connect: .silent)
+            case .resolve:
+                self.init(
+                    .retry, "timeout", "\(subject): the name service does not answer", connect: .noNameService
+                )
+            case .connect:
+                self.init(.retry, "timeout", "\(subject): no answer to the connection", connect: .silent)
+            case .handshake:
+                self.init(.retry, "timeout", "\(subject): tls does not get done in time", connect: .silent)
+            case .proxy:
+                self.init(.retry, "timeout", "\(subject): the proxy does not answer", connect: .silent)
             case .send, .receive: self.init(.retry, "timeout", "\(subject): nothing comes any more")
             }
         case .system(let system):
             let failure: ConnectFailure? =
                 error.operation == .connect
                 ? (system.isUnreachable ? .noRoute : system.isTimeout ? .silent : .refused) : nil
-            self.init(.retry, failure == .noRoute ? "no route" : "connection", "\(subject): \(system.reason)", connect: failure)
+            self.init(
+                .retry, failure == .noRoute ? "no route" : "connection", "\(subject): \(system.reason)",
+                connect: failure)
         case .unknownHost:
-            self.init(.retry, "unknown host", "\(subject): there is no host of that name", connect: .unknownHost)
+            self.init(
+                .retry, "unknown host", "\(subject): there is no host of that name", connect: .unknownHost)
         case .noNameService(let words):
-            self.init(.retry, "no name service", "\(subject): the name cannot be looked up: \(words)", connect: .noNameService)
+            self.init(
+                .retry, "no name service", "\(subject): the name cannot be looked up: \(words)",
+                connect: .noNameService)
         case .closed:
             let isConnect = error.operation == .connect || error.operation == .handshake
             self.init(
-                .retry, "closed", "\(subject): the server closed the connection", connect: isConnect ? .refused : nil)
+                .retry, "closed", "\(subject): the server closed the connection",
+                connect: isConnect ? .refused : nil)
         case .unexpectedEOF:
-            self.init(.retry, "truncated", "\(subject): tls ended without a proper close, so the end of the file may be missing")
+            self.init(
+                .retry, "truncated",
+                "\(subject): tls ended without a proper close, so the end of the file may be missing")
         case .tls(let failure):
             if failure.isCertificate {
                 let advice =
@@ -44,7 +58,9 @@ extension Setback {
                     }
                 self.init(.never, "certificate", "\(subject): \(failure.text)\(advice)")
             } else {
-                self.init(failure.kind == .protocolTooOld ? .never : .retry, "tls", "\(subject): \(failure.text)", connect: .refused)
+                self.init(
+                    failure.kind == .protocolTooOld ? .never : .retry, "tls", "\(subject): \(failure.text)",
+                    connect: .refused)
             }
         case .malformed(let message):
             self.init(.retry, "malformed", "\(subject): \(message)")
@@ -74,7 +90,9 @@ extension Setback {
         let host = url.origin.authority
         switch refusal {
         case .status(let status):
-            let words = head.reason.isEmpty ? "\(status)" : "\(status) \(head.reason.prefix(60).filter { !$0.isNewline })"
+            let words =
+                head.reason.isEmpty
+                ? "\(status)" : "\(status) \(head.reason.prefix(60).filter { !$0.isNewline })"
             let remedy: Remedy =
                 switch disposition(ofStatus: status) {
                 case .retry: .retry
@@ -89,13 +107,28 @@ extension Setback {
                 wait = min(seconds, notBeforeLimit)
             }
         case .coded(let coding):
-            self.init(.never, "coded", "\(host) sends it with Content-Encoding: \(coding), which nobody asked for; --accept-coded takes it as it comes")
+            self.init(
+                .never, "coded",
+                "\(host) sends it with Content-Encoding: \(coding), which nobody asked for; --accept-coded takes it as it comes"
+            )
         case .portal:
-            self.init(.later, "portal", "\(host) sends an html page where the name says otherwise: a captive portal? --accept-html takes it")
+            self.init(
+                .later, "portal",
+                "\(host) sends an html page where the name says otherwise: a captive portal? --accept-html takes it"
+            )
         case .unaskedNotModified:
             self.init(.retry, "malformed", "\(host) answered 304 to a request without a condition")
         case .useless(let objection):
             self.init(.retry, "malformed", "\(host): the answer cannot be used: \(objection.rawValue)")
         }
+    }
+}
+
+/// Runs something that touches the disk, its errors as setbacks.
+func onDisk<Result>(_ body: () throws(SystemError) -> Result) throws(Setback) -> Result {
+    do throws(SystemError) {
+        return try body()
+    } catch {
+        throw Setback(storage: error)
     }
 }

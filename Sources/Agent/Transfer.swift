@@ -1,6 +1,7 @@
 import Posix
 import Reconcile
 import Storage
+import Synchronization
 import Transport
 import Wire
 
@@ -43,9 +44,12 @@ struct Transfer: ~Copyable {
             // A partial may be gone on with only where its bytes came from.
             let hop = redirects.current
             var partial = job.partial?.source == hop.source && !mustAskWhole ? job.partial?.facts : nil
-            var asked = mustAskWhole ? .whole : ask(
-                entry: job.facts, copy: copy, partial: partial,
-                ignoresIfRange: context.habits.ignoresIfRange(hop.origin), now: now)
+            var asked =
+                mustAskWhole
+                ? .whole
+                : ask(
+                    entry: job.facts, copy: copy, partial: partial,
+                    ignoresIfRange: context.habits.ignoresIfRange(hop.origin), now: now)
             if case .nothing = asked { return .current }
             if asked == .check {
                 if let success = try publishHeld(&job) { return success }
@@ -54,10 +58,12 @@ struct Transfer: ~Copyable {
 
             let head = try exchange(asked, of: job, redirects: redirects, over: &connection)
             context.counters.requests.add(1, ordering: .relaxed)
-            let length: UInt64? = if case .length(let length)? = connection?.framing.body { length } else { nil }
+            let length: UInt64? =
+                if case .length(let length)? = connection?.framing?.body { length } else { nil }
             let answer = AnswerFacts(head: head, length: length, now: now)
             let verdict = judge(
-                asked: asked, answer: answer, entry: job.facts, partial: partial ?? job.partial?.facts, copy: copy)
+                asked: asked, answer: answer, entry: job.facts, partial: partial ?? job.partial?.facts,
+                copy: copy)
 
             switch verdict {
             case .redirect:
@@ -77,7 +83,7 @@ struct Transfer: ~Copyable {
                 job.partial?.total = total
             case .current:
                 try drain(&connection)
-                job.confirmed(by: head, at: hop, isHome: redirects.isAtHome, now: now)
+                job.confirmed(by: head, isHome: job.isHome(hop), now: now)
                 return .current
             case .proven:
                 try drain(&connection)
@@ -92,18 +98,24 @@ struct Transfer: ~Copyable {
                 context.habits.noteIgnoresIfRange(hop.origin)
             case .append(let end, let total):
                 let body = WantedBody(
-                    continuing: true, end: end, total: total, answer, head, hop, isHome: redirects.isAtHome, now)
+                    continuing: true, end: end, total: total, answer, head, hop, isHome: job.isHome(hop),
+                    job.facts, now)
                 return try receive(&job, body, over: &connection)
             case .replace(let total):
                 if job.partial != nil {
-                    job.restarted("the server sent the whole file: \(asked == .whole ? "it was asked to" : "the version changed or ranges are ignored")")
+                    job.restarted(
+                        "the server sent the whole file: \(asked == .whole ? "it was asked to" : "the version changed or ranges are ignored")"
+                    )
                     guard job.budget.restarted() else {
                         connection = nil
-                        throw Setback(.later, "restarts", "it started over \(RetryBudget.restartLimit) times in this run")
+                        throw Setback(
+                            .later, "restarts",
+                            "it started over \(RetryBudget.restartLimit) times in this run")
                     }
                 }
                 let body = WantedBody(
-                    continuing: false, end: total, total: total, answer, head, hop, isHome: redirects.isAtHome, now)
+                    continuing: false, end: total, total: total, answer, head, hop, isHome: job.isHome(hop),
+                    job.facts, now)
                 return try receive(&job, body, over: &connection)
             }
         }
@@ -112,14 +124,16 @@ struct Transfer: ~Copyable {
 
 extension WantedBody {
     init(
-        continuing: Bool, end: UInt64?, total: UInt64?, _ answer: AnswerFacts, _ head: ResponseHead, _ hop: HTTPURL,
-        isHome: Bool, _ now: Int64
+        continuing: Bool, end: UInt64?, total: UInt64?, _ answer: AnswerFacts, _ head: ResponseHead,
+        _ hop: HTTPURL, isHome: Bool, _ entry: EntryFacts, _ now: Int64
     ) {
         isContinuation = continuing
         self.end = end
         self.total = total
         self.answer = answer
-        freshness = ServerFreshness(head: head, isOwnOrigin: isHome, now: now)
+        freshness = ServerFreshness(
+            head: head, isOwnOrigin: isHome, isSurprisingHTML: answer.isHTML && !entry.namesHTML,
+            now: now)
         digests = Checksum.representationDigests(in: head)
         source = hop.source
     }

@@ -1,8 +1,5 @@
 #ifndef COPENSSL_SHIM_H
 #define COPENSSL_SHIM_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>

@@ -33,7 +33,7 @@ package struct Folder: ~Copyable, Sendable {
         do {
             _ = try retrying("mkdirat", path + "/" + name) { mkdirat(descriptor.number, name, mode) }
             return true
-        } catch where error.code == EEXIST {
+        } catch  where error.code == EEXIST {
             return false
         }
     }
@@ -58,7 +58,9 @@ package struct Folder: ~Copyable, Sendable {
         try open(name, O_RDWR | O_CREAT | O_NONBLOCK, mode)
     }
 
-    private borrowing func open(_ name: String, _ flags: Int32, _ mode: UInt32) throws(SystemError) -> Descriptor {
+    private borrowing func open(_ name: String, _ flags: Int32, _ mode: UInt32) throws(SystemError)
+        -> Descriptor
+    {
         let subject = path + "/" + name
         let number = try retrying("openat", subject) {
             clinux_openat(descriptor.number, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -73,7 +75,7 @@ package struct Folder: ~Copyable, Sendable {
             _ = try retrying("fstatat", path + "/" + name) {
                 fstatat(descriptor.number, name, &raw, AT_SYMLINK_NOFOLLOW)
             }
-        } catch where error.code == ENOENT {
+        } catch  where error.code == ENOENT {
             return nil
         }
         return FileStatus(raw)
@@ -94,7 +96,7 @@ package struct Folder: ~Copyable, Sendable {
         do {
             _ = try retrying("unlinkat", path + "/" + name) { unlinkat(descriptor.number, name, 0) }
             return true
-        } catch where error.code == ENOENT {
+        } catch  where error.code == ENOENT {
             return false
         }
     }
@@ -155,7 +157,7 @@ package struct Folder: ~Copyable, Sendable {
         let file = try openOrCreate(name, mode: 0o600)
         do {
             _ = try retrying("flock", file.subject) { flock(file.number, LOCK_EX | LOCK_NB) }
-        } catch where error.code == EWOULDBLOCK {
+        } catch  where error.code == EWOULDBLOCK {
             return nil
         }
         return FileLock(file: file)
@@ -176,7 +178,7 @@ package func makePath(_ path: String, mode: UInt32) throws(SystemError) {
         let target = made
         do {
             _ = try retrying("mkdir", target) { mkdir(target, index == parts.count - 1 ? mode : 0o755) }
-        } catch where error.code == EEXIST {
+        } catch  where error.code == EEXIST {
             continue
         }
     }

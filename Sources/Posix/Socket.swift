@@ -24,7 +24,7 @@ extension Descriptor {
     /// `pendingError` tells how. See connect(2).
     package borrowing func connect(to address: Address) throws(SystemError) -> Bool {
         let result = address.withSocketAddress {
-            CLinux.connect(number, __CONST_SOCKADDR_ARG(__sockaddr__: $0), $1)
+            CLinux.connect(number, $0, $1)
         }
         if result == 0 { return true }
         let code = clinux_errno()

@@ -51,9 +51,11 @@ extension Descriptor {
     ) throws(SystemError) -> Readiness {
         while true {
             let events = Int16(interest == .read ? POLLIN : POLLOUT)
-            let (count, own, stopped) = withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { entries in
+            let (count, own, stopped) = withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) {
+                entries in
                 entries.initializeElement(at: 0, to: pollfd(fd: number, events: events, revents: 0))
-                entries.initializeElement(at: 1, to: pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0))
+                entries.initializeElement(
+                    at: 1, to: pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0))
                 let count = CLinux.poll(entries.baseAddress, 2, deadline.pollTimeout)
                 return (count, entries[0].revents, entries[1].revents)
             }

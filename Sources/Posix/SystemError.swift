@@ -20,11 +20,13 @@ package struct SystemError: Error, Sendable, Hashable {
     /// The kernel's own words for the code (strerror(3)), lower-cased at its first letter.
     package var reason: String {
         var buffer = [CChar](repeating: 0, count: 256)
-        // The GNU variant returns the text, which need not be in the buffer.
-        guard let text = strerror_r(code, &buffer, buffer.count) else { return "error \(code)" }
-        let words = String(cString: text)
+        guard clinux_strerror(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
+        let words = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         return words.prefix(1).lowercased() + words.dropFirst()
     }
+
+    /// ENOSPC, for a lack of room that is found before the kernel says so.
+    package static let noSpace = ENOSPC
 
     /// No room: disk full, quota spent, or a file-size limit.
     package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }

@@ -40,9 +40,10 @@ package struct EntryFacts: Hashable, Sendable {
     }
 
     /// The name itself says that html is what belongs there, or says nothing at all.
-    var mayBeHTML: Bool {
-        acceptsHTML || fileExtension.isEmpty || Self.htmlExtensions.contains(fileExtension)
-    }
+    var mayBeHTML: Bool { acceptsHTML || namesHTML }
+
+    /// Html at this name is no surprise.
+    package var namesHTML: Bool { fileExtension.isEmpty || Self.htmlExtensions.contains(fileExtension) }
 
     /// The name itself says that the file is a gzip stream.
     var isGzipByName: Bool { Self.gzipExtensions.contains(fileExtension) }
@@ -90,7 +91,9 @@ package struct PartialFacts: Hashable, Sendable {
     /// The Content-Encoding of the answer that began it; empty for none.
     package var coding: String
 
-    package init(length: UInt64, total: UInt64? = nil, validators: Validators = Validators(), coding: String = "") {
+    package init(
+        length: UInt64, total: UInt64? = nil, validators: Validators = Validators(), coding: String = ""
+    ) {
         self.length = length
         self.total = total
         self.validators = validators
@@ -115,7 +118,8 @@ package struct AnswerFacts: Hashable, Sendable {
     package var mediaType: String?
 
     package init(
-        status: Int, contentRange: String? = nil, length: UInt64? = nil, validators: Validators = Validators(),
+        status: Int, contentRange: String? = nil, length: UInt64? = nil,
+        validators: Validators = Validators(),
         coding: String = "", mediaType: String? = nil
     ) {
         self.status = status

@@ -52,7 +52,9 @@ package struct NetworkHealth: Sendable {
         case .refused:
             unreachable = []
         }
-        if failure == .noRoute && unreachable.count >= 2 || unreachable.count >= Self.hostsLimit || nameless >= 2 {
+        if failure == .noRoute && unreachable.count >= 2 || unreachable.count >= Self.hostsLimit
+            || nameless >= 2
+        {
             isOffline = true
         }
     }

@@ -16,7 +16,8 @@ package struct BodyEnd: Hashable, Sendable {
     package var wasAskedAgain: Bool
 
     package init(
-        isComplete: Bool, length: UInt64, total: UInt64?, expectedSize: UInt64? = nil, checksumFits: Bool? = nil,
+        isComplete: Bool, length: UInt64, total: UInt64?, expectedSize: UInt64? = nil,
+        checksumFits: Bool? = nil,
         isMixed: Bool = false, wasAskedAgain: Bool = false
     ) {
         self.isComplete = isComplete

@@ -7,7 +7,8 @@
 /// - Parameters: byte counts; identifiers are nil when they could not be read.
 /// - Returns: bytes to keep; the file is cut to them. nil: start over.
 package func trustedLength(
-    written: UInt64, durable: UInt64, storedBoot: String?, storedMount: String?, boot: String?, mount: String?,
+    written: UInt64, durable: UInt64, storedBoot: String?, storedMount: String?, boot: String?,
+    mount: String?,
     fileSize: UInt64
 ) -> UInt64? {
     let isSameKernel =

@@ -146,7 +146,9 @@ package final class CacheFolder: Sendable {
     private static func writeTag(_ top: borrowing Folder) throws(SystemError) {
         if let status = try top.status(of: tagName), status.kind != .regular || status.size > 0 { return }
         let file = try top.openOrCreate(tagName, mode: 0o644)
-        try withUnsafeBytes(of: tag.utf8) { bytes throws(SystemError) in try file.write(all: bytes, at: 0) }
+        try Array(tag.utf8).withUnsafeBufferPointer { text throws(SystemError) in
+            try file.write(all: UnsafeRawBufferPointer(text), at: 0)
+        }
     }
 
     /// The path of a published file.

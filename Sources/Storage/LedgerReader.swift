@@ -77,7 +77,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         let entry = try database.prepare(
             "SELECT \(entryColumns) FROM entry WHERE key = ?", "reading an entry")
         let entries = try database.prepare(
-            "SELECT \(entryColumns) FROM entry ORDER BY key", "reading the entries")
+            "SELECT \(entryColumns) FROM entry ORDER BY id", "reading the entries")
         let partialsOfKey = try database.prepare(
             "SELECT \(partialColumns) FROM partial WHERE key = ? ORDER BY name", "reading partials")
         let partials = try database.prepare(
@@ -122,7 +122,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The rows of the keys, in the keys' order, nil where there is none. Sorted keys go fastest.
+    /// The rows of the keys, in the keys' order, nil where there is none.
     package mutating func entries(for keys: [Key]) throws(LedgerError) -> [EntryRow?] {
         try snapshot { reader throws(LedgerError) in
             var rows: [EntryRow?] = []
@@ -132,7 +132,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Calls the body with each row in the order of the keys.
+    /// Calls the body with each row, in the order in which the entries first came.
     package mutating func forEachEntry(
         _ body: (EntryRow) throws(LedgerError) -> Void
     ) throws(LedgerError) {

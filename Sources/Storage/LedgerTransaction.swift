@@ -17,16 +17,16 @@ package struct LedgerTransaction: ~Copyable {
     static func prepare(on database: borrowing Database) throws(DatabaseError) -> LedgerTransaction {
         LedgerTransaction(
             saveEntry: try database.prepare(
-                LedgerSchema.replace("entry", "state, " + LedgerSchema.entryColumns), "saving an entry"),
+                LedgerSchema.upsert("entry", LedgerSchema.entryColumns + ", state"), "saving an entry"),
             deleteEntry: try database.prepare("DELETE FROM entry WHERE key = ?", "deleting an entry"),
             savePartial: try database.prepare(
-                LedgerSchema.replace("partial", LedgerSchema.partialColumns), "saving a partial"),
+                LedgerSchema.upsert("partial", LedgerSchema.partialColumns), "saving a partial"),
             updatePartial: try database.prepare(
                 "UPDATE partial SET written = ?, durable = ?, digest_state = ? WHERE name = ?",
                 "saving progress"),
             deletePartial: try database.prepare("DELETE FROM partial WHERE name = ?", "deleting a partial"),
             saveOrigin: try database.prepare(
-                LedgerSchema.replace("origin", "origin, not_before"), "saving an origin's patience"),
+                LedgerSchema.upsert("origin", "origin, not_before"), "saving an origin's patience"),
             deleteOrigin: try database.prepare(
                 "DELETE FROM origin WHERE origin = ?", "deleting an origin's patience"),
             forgetOrigins: try database.prepare(
@@ -47,8 +47,8 @@ package struct LedgerTransaction: ~Copyable {
     /// Puts the row in, or in the place of its key's.
     package mutating func save(_ row: EntryRow) throws(LedgerError) {
         try withLedgerErrors { () throws(DatabaseError) in
-            try saveEntry.bind(row.state.rawValue)
             try saveEntry.bind(row)
+            try saveEntry.bind(row.state.rawValue)
             try saveEntry.run()
         }
     }

@@ -23,8 +23,7 @@ final class Listener: Sendable {
         let socket = Descriptor(owning: number, subject: subject)
         var one: Int32 = 1
         setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &one, 4)
-        let name = __CONST_SOCKADDR_ARG(__sockaddr__: address.pointee.ai_addr)
-        guard bind(number, name, address.pointee.ai_addrlen) == 0 else {
+        guard bind(number, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0 else {
             throw SystemError("bind", subject, code: clinux_errno())
         }
         guard listen(number, 512) == 0 else { throw SystemError("listen", subject, code: clinux_errno()) }
@@ -37,7 +36,7 @@ final class Listener: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let result = withUnsafeMutableBytes(of: &storage) { bytes -> Int32 in
             guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return -1 }
-            return getsockname(socket.number, __SOCKADDR_ARG(__sockaddr__: address), &length)
+            return getsockname(socket.number, address, &length)
         }
         guard result == 0 else { throw SystemError("getsockname", socket.subject, code: clinux_errno()) }
         // The port lies behind the family in both families, in network order (ip(7), ipv6(7)).
@@ -53,7 +52,7 @@ final class Listener: Sendable {
                 return nil
             }
             let number = accept4(
-                socket.number, __SOCKADDR_ARG(), nil,
+                socket.number, nil, nil,
                 Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue))
             guard number >= 0 else {
                 // Out of descriptors: the connection stays in the queue, and poll would return at once.

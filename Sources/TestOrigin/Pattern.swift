@@ -14,13 +14,17 @@ func fill(_ buffer: UnsafeMutableRawBufferPointer, seed: UInt64, from offset: In
     while index < buffer.count {
         let position = offset &+ index
         let skipped = position & 7
-        var word = mixed(seed &+ UInt64(truncatingIfNeeded: position >> 3)) >> UInt64(skipped * 8)
-        let end = min(buffer.count, index + 8 - skipped)
-        while index < end {
-            buffer[index] = UInt8(truncatingIfNeeded: word)
-            word >>= 8
-            index += 1
+        var word = mixed(seed &+ UInt64(truncatingIfNeeded: position >> 3)).littleEndian
+        let count = min(buffer.count - index, 8 - skipped)
+        if count == 8 {
+            // Whole words keep unoptimised test builds quick.
+            buffer.storeBytes(of: word, toByteOffset: index, as: UInt64.self)
+        } else {
+            withUnsafeBytes(of: &word) { bytes in
+                for step in 0..<count { buffer[index + step] = bytes[skipped + step] }
+            }
         }
+        index += count
     }
 }
 

@@ -27,6 +27,7 @@ struct Channel: ~Copyable {
     static func open(to origin: Origin, using network: Network, until limit: Instant) throws(TransportError)
         -> Channel
     {
+        let origin = try origin.ascii()
         let dialed = try dial(origin, using: network, until: limit)
         let deadline = dialed.deadline
         let address = dialed.address

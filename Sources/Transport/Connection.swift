@@ -33,7 +33,7 @@ package struct Connection: ~Copyable {
     }
 
     /// Connects, TLS included. Each address has `network.connectTimeout` seconds, all of it ends at the limit.
-    /// The origin's host is in ASCII (`Origin.ascii()`).
+    /// A host beyond ASCII is looked up, and its certificate checked, in ASCII (`Origin.ascii()`).
     package static func open(
         to origin: Origin, using network: Network, until limit: Instant = .never
     ) throws(TransportError) -> Connection {
@@ -54,7 +54,7 @@ package struct Connection: ~Copyable {
 
     /// Whether another request may be sent: the last message is complete, well framed, meant to be followed, and
     /// nothing came after it, neither bytes nor the end.
-    package mutating func isReusable() -> Bool {
+    package func isReusable() -> Bool {
         switch phase {
         case .ready:
             return channel.isQuiet()
@@ -100,7 +100,7 @@ package struct Connection: ~Copyable {
     }
 
     private mutating func findHead(until deadline: Instant) throws(TransportError) -> ResponseHead {
-        precondition(phase == .sent, "a head is received once after each request")
+        guard phase == .sent else { throw failure(.closed) }
         var scanner = HeadScanner()
         var interimAnswers = 0
         while true {
@@ -256,7 +256,7 @@ package struct Connection: ~Copyable {
     }
 
     /// Reads what is left of the body and drops it, so that the connection can be used again; false, at once when
-    /// that can be told, when it is more than the limit in bytes or the connection is not kept anyway.
+    /// that can be told, when it is more than the limit in bytes or the connection is not kept anyway. After false it is only to be dropped.
     package mutating func discardBody(limit: Int, until deadline: Instant) throws(TransportError) -> Bool {
         guard let framing, framing.keepsConnection else { return false }
         switch framing.body {

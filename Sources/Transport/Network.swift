@@ -1,5 +1,4 @@
 package import Posix
-internal import Synchronization
 
 /// The way to the hosts: what all connections of a run share.
 package final class Network: Sendable {
@@ -9,7 +8,7 @@ package final class Network: Sendable {
     package let connectTimeout: Double
     package let stop: Stop
     private let options: TLSOptions
-    private let context = Mutex<TLSContext?>(nil)
+    private let context = Monitor<TLSContext?>(nil)
 
     package init(
         resolver: Resolver = Resolver(), tls options: TLSOptions = TLSOptions(), connectTimeout: Double = 10,

@@ -1,5 +1,4 @@
 package import Posix
-internal import Synchronization
 
 /// Turns host names into addresses, for all workers of a run.
 ///
@@ -33,7 +32,7 @@ package final class Resolver: Sendable {
         var threads = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let ask: @Sendable (String) -> NameAnswer
 
     package init() { ask = { askNameService($0) } }
@@ -179,7 +178,7 @@ package final class Resolver: Sendable {
     private final class Lookup: Sendable {
         /// Raised once the answer is there.
         let done: Stop
-        let answer = Mutex<NameAnswer?>(nil)
+        let answer = Monitor<NameAnswer?>(nil)
         init(done: Stop) { self.done = done }
     }
 }

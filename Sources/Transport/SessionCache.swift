@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import Synchronization
+internal import Posix
 internal import Wire
 
 /// TLS sessions that can be resumed, by the origin whose certificate they were verified for.
@@ -23,7 +23,7 @@ final class SessionCache: Sendable {
         var order: [Origin] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     /// Keeps a session, in place of the oldest when there are too many.
     func keep(_ session: Session, for origin: Origin) {

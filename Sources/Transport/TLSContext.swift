@@ -1,5 +1,4 @@
 internal import COpenSSL
-internal import Synchronization
 
 /// Whom to trust and as whom to appear; paths are of PEM files.
 package struct TLSOptions: Sendable, Hashable {

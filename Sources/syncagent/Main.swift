@@ -1,4 +1,31 @@
+internal import Posix
+
 @main
 struct Main {
-    static func main() {}
+    static func main() {
+        // A file that is opened under the number of a closed standard stream would receive our messages.
+        StandardStream.fillGaps()
+        SignalWatch.ignoreBrokenPipes()
+        endProcess(run(processArguments().map { Argument(bytes: $0) }))
+    }
+
+    private static func run(_ words: [Argument]) -> Int32 {
+        do throws(CommandError) {
+            switch try Arguments.parse(words) {
+            case .help(let command): try Console.print(Help.text(command))
+            case .version: try Console.print("syncagent \(Help.version)\n")
+            case .run(let arguments):
+                switch arguments.command {
+                case .sync: return try SyncCommand.run(arguments)
+                case .status: return try StatusCommand.run(arguments)
+                case .path: return try PathCommand.run(arguments)
+                case .plan: return try PlanCommand.run(arguments)
+                }
+            }
+            return 0
+        } catch {
+            Console.complain(error.message)
+            return error.code.rawValue
+        }
+    }
 }

@@ -1,0 +1,357 @@
+package import Posix
+import Reconcile
+import Storage
+import Synchronization
+import Transport
+import Wire
+
+/// One `syncagent sync`, from the lock to the exit code.
+package final class SyncRun: Sendable {
+    /// Entries that are read before the first of them is asked for, and looked up in the ledger together.
+    static let batch = 16_384
+
+    private let options: SyncOptions
+    private let stop: Stop
+    private let notice: @Sendable (Notice) -> Void
+    private let context = Mutex<RunContext?>(nil)
+
+    /// - Parameters:
+    ///   - stop: raised by a signal; the run saves and ends.
+    ///   - notice: called from many threads.
+    package init(options: SyncOptions, stop: Stop, notice: @escaping @Sendable (Notice) -> Void) {
+        self.options = options
+        self.stop = stop
+        self.notice = notice
+    }
+
+    /// A look at the run, from any thread.
+    package func snapshot() -> Snapshot {
+        var snapshot = Snapshot()
+        guard let context = context.withLock({ $0 }) else { return snapshot }
+        let counters = context.counters
+        snapshot.entries = counters.entries.load(ordering: .relaxed)
+        snapshot.manifestEnded = counters.manifestEnded.load(ordering: .relaxed)
+        snapshot.current = counters.current.load(ordering: .relaxed)
+        snapshot.failed = counters.failed.load(ordering: .relaxed)
+        snapshot.pending = max(0, snapshot.entries - snapshot.current - snapshot.failed)
+        snapshot.bytesReceived = counters.bytes.load(ordering: .relaxed)
+        snapshot.transfers = context.flights.snapshot
+        return snapshot
+    }
+
+    /// Does it all. Blocks until the run has ended.
+    package func run() throws(SyncError) -> SyncOutcome {
+        var manifests = try openManifests()
+        let cache: CacheFolder
+        do throws(CacheError) {
+            cache = try CacheFolder.open(path: options.cache, create: true)
+        } catch {
+            throw .cacheUnusable(error)
+        }
+        let lock = try takeLock(of: cache)
+        let network = Network(
+            tls: TLSOptions(authorities: options.caCertificates), connectTimeout: options.connectTimeout,
+            stop: stop)
+        if options.caCertificates != nil {
+            do throws(TLSSetupError) {
+                _ = try network.tls()
+            } catch {
+                throw .configuration("\(error.subject): \(error.text)")
+            }
+        }
+        var writer = try openLedger(of: cache)
+        var reader = try openReader(of: cache)
+        let partials = try recover(cache: cache, writer: &writer, reader: &reader)
+        var run = RunRow(identifier: 0, started: wallSeconds())
+        do throws(LedgerError) {
+            run.identifier = try writer.transaction(durable: false) { (ledger) throws(LedgerError) in
+                try ledger.startRun(run)
+            }
+        } catch {
+            throw .ledger(error)
+        }
+
+        let scheduler = Scheduler(perHost: options.perHost, stop: stop)
+        let context: RunContext
+        do throws(SystemError) {
+            let keeper = try Keeper(cache: cache, writer: writer) { [self] in published($0, $1) }
+            context = RunContext(
+                options: options, cache: cache, keeper: keeper, scheduler: scheduler, network: network,
+                stop: stop)
+        } catch {
+            throw .storage(error)
+        }
+        self.context.withLock { $0 = context }
+        let timer = try startTimer()
+        var workers = Workers(context: context, notice: notice)
+        var trouble: SyncError?
+        do throws(SyncError) {
+            try feed(&manifests, to: context, workers: &workers, reader: &reader, partials: partials)
+        } catch {
+            trouble = error
+        }
+        scheduler.endInput()
+        workers.join()
+        timer.end()
+        return try finish(context, run: run, manifests: manifests, trouble: trouble, lock: lock)
+    }
+
+    private func openManifests() throws(SyncError) -> Manifests {
+        do throws(ManifestError) {
+            return try Manifests(paths: options.manifests, stop: stop)
+        } catch {
+            throw .manifest(error)
+        }
+    }
+
+    private func takeLock(of cache: CacheFolder) throws(SyncError) -> FileLock {
+        // `status` holds the lock for a moment when it looks whether a run has it; that is no reason to leave.
+        let deadline = Instant.now.advanced(bySeconds: max(options.waitLock, 0.2))
+        while true {
+            do throws(SystemError) {
+                if let lock = try cache.lock() { return lock }
+            } catch {
+                throw .storage(error)
+            }
+            // flock(2) has no deadline of its own.
+            if Instant.now >= deadline || stop.wait(until: min(deadline, .now.advanced(bySeconds: 0.05))) {
+                throw .lockHeld(cache: cache.path)
+            }
+        }
+    }
+
+    private func openLedger(of cache: CacheFolder) throws(SyncError) -> LedgerWriter {
+        do throws(LedgerError) {
+            let writer = try LedgerWriter.open(in: cache.state)
+            if case .rebuilt(let aside) = writer.opening {
+                notice(
+                    .general(
+                        "the ledger was damaged; it is kept as \(cache.path)/.syncagent/\(aside), and a new one is being filled from the cache"
+                    ))
+            }
+            return writer
+        } catch {
+            throw .ledger(error)
+        }
+    }
+
+    private func openReader(of cache: CacheFolder) throws(SyncError) -> LedgerReader {
+        do throws(LedgerError) {
+            guard let reader = try LedgerReader.open(in: cache.state) else {
+                throw LedgerError(.failed, path: cache.path, reason: "the ledger is gone")
+            }
+            return reader
+        } catch {
+            throw .ledger(error)
+        }
+    }
+
+    /// Ends the run when its time is over.
+    private func startTimer() throws(SyncError) -> Timer {
+        do throws(SystemError) {
+            return try Timer(seconds: options.maxTime, run: stop)
+        } catch {
+            throw .storage(error)
+        }
+    }
+
+    // MARK: From manifests to jobs
+
+    private func feed(
+        _ manifests: inout Manifests, to context: RunContext, workers: inout Workers,
+        reader: inout LedgerReader,
+        partials: [Key: PartialRow]
+    ) throws(SyncError) {
+        while true {
+            let entries: [Entry]
+            do throws(ManifestError) {
+                let limit = options.isStrict ? Int.max : Self.batch
+                guard let batch = try manifests.next(limit: limit, problems: { notice(.problem($0)) }) else {
+                    break
+                }
+                entries = batch
+            } catch {
+                throw .manifest(error)
+            }
+            if options.isStrict, manifests.badLines + manifests.refused > 0 {
+                throw .badLines(manifests.badLines + manifests.refused)
+            }
+            context.counters.entries.add(entries.count, ordering: .relaxed)
+            do {
+                try admit(entries, to: context, workers: &workers, reader: &reader, partials: partials)
+            } catch let error as LedgerError {
+                throw .ledger(error)
+            } catch let error as SystemError {
+                throw .storage(error)
+            } catch {
+                throw .configuration("\(error)")
+            }
+        }
+        context.counters.manifestEnded.store(true, ordering: .relaxed)
+    }
+
+    private func admit(
+        _ entries: [Entry], to context: RunContext, workers: inout Workers, reader: inout LedgerReader,
+        partials: [Key: PartialRow]
+    ) throws {
+        let order = entries.indices.sorted { entries[$0].key < entries[$1].key }
+        let found = try reader.entries(for: order.map { entries[$0].key })
+        var rows = [EntryRow?](repeating: nil, count: entries.count)
+        var unknown: [EntryRow] = []
+        for (place, index) in order.enumerated() {
+            rows[index] = found[place]
+            if found[place] == nil { unknown.append(entries[index].freshRow) }
+        }
+        if !unknown.isEmpty { context.keeper.introduce(unknown) }
+        // Higher priority first, else as the manifest has it.
+        let turns =
+            entries.contains { $0.priority != 0 }
+            ? entries.indices.sorted { (-entries[$0].priority, $0) < (-entries[$1].priority, $1) }
+            : Array(entries.indices)
+        for index in turns {
+            let entry = entries[index]
+            switch try context.admit(
+                entry, row: rows[index], partial: partials[entry.key], now: wallSeconds())
+            {
+            case .current:
+                context.counters.current.add(1, ordering: .relaxed)
+            case .remembered(let isPermanent):
+                context.counters.notCurrent(isPermanent: isPermanent)
+            case .job(let job):
+                if let wall = try reader.notBefore(of: entry.url.origin),
+                    holdsBack(notBefore: wall, now: wallSeconds()),
+                    !options.retryFailed
+                {
+                    context.scheduler.block(entry.url.origin, until: wall)
+                }
+                try workers.growth()
+                if !context.scheduler.offer(job) { context.counters.deferred.add(1, ordering: .relaxed) }
+            }
+        }
+    }
+
+    // MARK: The end
+
+    private func published(_ publication: Publication, _ setback: Setback?) {
+        guard let context = context.withLock({ $0 }) else { return }
+        guard let setback else {
+            context.counters.current.add(1, ordering: .relaxed)
+            notice(.changed(url: publication.row.url, bytes: publication.row.copy?.size ?? 0))
+            return
+        }
+        if setback.remedy == .disk {
+            context.counters.diskFailed.store(true, ordering: .relaxed)
+            context.counters.deferred.add(1, ordering: .relaxed)
+        } else {
+            context.counters.failed.add(1, ordering: .relaxed)
+        }
+        notice(
+            .failed(
+                url: publication.row.url, place: publication.place, isPermanent: setback.isPermanent,
+                reason: setback.reason, message: setback.message))
+    }
+
+    private func finish(
+        _ context: RunContext, run: RunRow, manifests: borrowing Manifests, trouble: SyncError?,
+        lock: consuming FileLock
+    ) throws(SyncError) -> SyncOutcome {
+        let waiting = context.scheduler.remaining().count
+        context.counters.deferred.add(waiting, ordering: .relaxed)
+        if context.scheduler.isOffline {
+            notice(.general("offline: no host could be reached; what is missing waits for the next run"))
+        }
+        var run = run
+        let counters = context.counters
+        func figures() -> SyncOutcome {
+            var outcome = SyncOutcome(exitCode: 0)
+            outcome.entries = counters.entries.load(ordering: .relaxed) + manifests.refused
+            outcome.current = counters.current.load(ordering: .relaxed)
+            outcome.failed = counters.failed.load(ordering: .relaxed) + manifests.refused
+            outcome.pending = outcome.entries - outcome.current - outcome.failed
+            outcome.bytesReceived = counters.bytes.load(ordering: .relaxed)
+            outcome.requests = counters.requests.load(ordering: .relaxed)
+            // The order is the contract's: 74, then 1, then 75.
+            outcome.exitCode =
+                if counters.diskFailed.load(ordering: .relaxed) || context.keeper.failure != nil {
+                    74
+                } else if outcome.failed > 0 || manifests.badLines > 0 {
+                    1
+                } else {
+                    outcome.pending > 0 || stop.isRaised ? 75 : 0
+                }
+            return outcome
+        }
+        do throws(LedgerError) {
+            try context.keeper.end { (ledger) throws(LedgerError) in
+                let outcome = figures()
+                run.ended = wallSeconds()
+                run.exitCode = outcome.exitCode
+                (run.entries, run.current, run.failed, run.pending) =
+                    (outcome.entries, outcome.current, outcome.failed, outcome.pending)
+                run.received = outcome.bytesReceived
+                try ledger.finishRun(run)
+            }
+        } catch {
+            if context.keeper.failure == nil { notice(.general("\(error.path): \(error.reason)")) }
+            counters.diskFailed.store(true, ordering: .relaxed)
+        }
+        if let failure = context.keeper.failure { notice(.general(failure.message)) }
+        if let trouble { throw trouble }
+        let outcome = figures()
+        if outcome.entries == 0, manifests.badLines > 0 { throw .badLines(manifests.badLines) }
+        return outcome
+    }
+}
+
+/// The worker threads of a run; they start as there are jobs for them.
+struct Workers: ~Copyable {
+    private let context: RunContext
+    private let notice: @Sendable (Notice) -> Void
+    private var threads: [WorkerThread] = []
+
+    init(context: RunContext, notice: @escaping @Sendable (Notice) -> Void) {
+        self.context = context
+        self.notice = notice
+    }
+
+    /// One more, unless there are enough.
+    mutating func growth() throws(SystemError) {
+        guard threads.count < context.options.jobs else { return }
+        let (context, notice) = (context, notice)
+        threads.append(
+            try WorkerThread(name: "worker \(threads.count + 1)") {
+                var worker = Worker(context: context, notice: notice)
+                worker.run()
+            })
+    }
+
+    /// Waits until all have nothing left to do.
+    mutating func join() {
+        for thread in threads { thread.join() }
+        threads = []
+    }
+}
+
+/// Raises the run's stop when its time is over.
+struct Timer {
+    private let own: Stop
+    private let thread: WorkerThread?
+
+    /// - Parameter seconds: nil for never.
+    init(seconds: Double?, run: Stop) throws(SystemError) {
+        let own = try Stop()
+        let thread = try seconds.map { (seconds) throws(SystemError) in
+            let deadline = Instant.now.advanced(bySeconds: seconds)
+            return try WorkerThread(name: "timer") {
+                if !own.wait(until: deadline) { run.raise() }
+            }
+        }
+        self.own = own
+        self.thread = thread
+    }
+
+    func end() {
+        own.raise()
+        thread?.join()
+    }
+}

@@ -1,0 +1,148 @@
+import Posix
+import Reconcile
+import Storage
+import Synchronization
+import Transport
+import Wire
+
+/// One of the run's workers: takes a job, tries it, decides what follows; its connection goes from job to job.
+struct Worker: ~Copyable {
+    private let context: RunContext
+    private let notice: @Sendable (Notice) -> Void
+    private var transfer: Transfer
+    private var connection: Connection?
+
+    init(context: RunContext, notice: @escaping @Sendable (Notice) -> Void) {
+        self.context = context
+        self.notice = notice
+        transfer = Transfer(context: context)
+    }
+
+    /// Works until there is nothing left to do.
+    mutating func run() {
+        while let job = context.scheduler.take(preferring: connection?.origin) { work(on: job) }
+    }
+
+    private mutating func work(on taken: Job) {
+        var job = taken
+        let host = job.url.origin.host
+        while true {
+            if context.scheduler.isLeft(host: host) {
+                return end(
+                    job, Setback(.later, "unreachable", "\(host) could not be reached, left for this run"),
+                    host)
+            }
+            if let wall = context.scheduler.blocked(job.url.origin) {
+                var setback = Setback(.later, "not before", "\(host) asked to be left alone for now")
+                setback.wait = max(0, wall - wallSeconds())
+                return end(job, setback, host)
+            }
+            do throws(Setback) {
+                switch try transfer.attempt(&job, over: &connection) {
+                case .current:
+                    if job.partial != nil { transfer.forgetPartial(&job) }
+                    if job.row.failure != nil || job.row.isGone { job.isRowDirty = true }
+                    job.row.failure = nil
+                    job.row.isGone = false
+                    if job.isRowDirty { context.keeper.save(job.row) }
+                    context.counters.current.add(1, ordering: .relaxed)
+                    return context.scheduler.finished(job, host: host)
+                case .handedIn:
+                    return context.scheduler.finished(job, host: host)
+                case .unfinished(let setback):
+                    let why =
+                        setback ?? Setback(.retry, "incomplete", "the server sends it in parts too small")
+                    guard follow(&job, after: why, host) else { return }
+                }
+            } catch {
+                guard error.remedy == .retry else { return end(job, error, host) }
+                guard follow(&job, after: error, host) else { return }
+            }
+        }
+    }
+
+    /// Decides what follows a try that may be repeated; true to go on at once.
+    private func follow(_ job: inout Job, after setback: Setback, _ host: String) -> Bool {
+        if let wait = setback.wait {
+            if wait > job.patience {
+                let wall = wallSeconds() + wait
+                context.scheduler.block(job.url.origin, until: wall)
+                context.keeper.save(notBefore: wall, of: job.url.origin)
+                end(job, setback, host)
+                return false
+            }
+            // A server that says 0 is not taken at its word for ever.
+            let seconds = max(Double(wait), 0.5)
+            job.patience -= max(wait, 1)
+            context.scheduler.pause(job.url.origin, seconds: seconds)
+            context.scheduler.again(job, host: host, in: seconds)
+            return false
+        }
+        switch job.budget.ended(holding: job.partial?.written ?? 0) {
+        case .now:
+            return true
+        case .retry(let number):
+            let seconds = backoff(retry: number, random: .random(in: 0..<1))
+            context.scheduler.again(job, host: host, in: seconds)
+        case .giveUp:
+            end(job, setback, host)
+        }
+        return false
+    }
+
+    /// The job's present URL is given up: the next mirror has its turn, or the entry ends here for this run.
+    private func end(_ ended: Job, _ setback: Setback, _ host: String) {
+        var job = ended
+        switch setback.remedy {
+        case .stopped:
+            if job.isRowDirty { context.keeper.save(job.row) }
+            context.counters.deferred.add(1, ordering: .relaxed)
+            return context.scheduler.finished(job, host: host)
+        case .disk:
+            context.counters.diskFailed.store(true, ordering: .relaxed)
+        case .retry, .later, .never, .gone:
+            if job.source < job.entry.mirrors.count {
+                // What all of them said decides in the end: one that may come back beats one that will not.
+                job.worst = job.worst.map { $0.isPermanent ? setback : $0 } ?? setback
+                job.source += 1
+                job.wasAskedAgain = false
+                job.asksPastCaches = false
+                job.budget = RetryBudget(retries: context.options.retries, held: job.partial?.written ?? 0)
+                return context.scheduler.again(job, host: host, in: 0)
+            }
+        }
+        let last = job.worst.map { setback.isPermanent ? $0 : setback } ?? setback
+        job.remember(last, now: wallSeconds())
+        if last.remedy == .gone, job.row.copy != nil { job.row.isGone = true }
+        context.keeper.save(job.row)
+        context.counters.notCurrent(isPermanent: last.isPermanent)
+        notice(
+            .failed(
+                url: job.maskedURL, place: job.entry.place, isPermanent: last.isPermanent,
+                reason: last.reason,
+                message: last.message + (job.row.copy == nil ? "" : "; the copy in the cache stays")))
+        context.scheduler.finished(job, host: host)
+    }
+}
+
+extension Setback {
+    /// Failed for good (1) rather than for now (75).
+    var isPermanent: Bool {
+        switch remedy {
+        case .never, .gone: true
+        case .retry, .later, .stopped, .disk: false
+        }
+    }
+}
+
+extension Job {
+    /// Notes the failure that ends this entry for this run.
+    mutating func remember(_ setback: Setback, now: Int64) {
+        let before = row.failure
+        row.failure = FailureRow(
+            since: before?.since ?? now, lastTry: now, tries: (before?.tries ?? 0) &+ 1,
+            notBefore: setback.wait.map { $0 > retryAfterPatience ? now + $0 : now },
+            isPermanent: setback.isPermanent,
+            reason: setback.reason, message: setback.message, fingerprint: entry.fingerprint)
+    }
+}

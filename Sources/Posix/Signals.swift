@@ -1,0 +1,54 @@
+internal import CLinux
+
+/// The signals that ask for an end: TERM, INT and HUP. See signal(7).
+///
+/// No handler runs: the signals are blocked in every thread and one thread waits for them with sigwait(3), so
+/// what is done about them is ordinary code.
+package final class SignalWatch: Sendable {
+    private let first = Monitor<Int32?>(nil)
+
+    /// A write to a closed pipe becomes an error instead of the process's end; OpenSSL writes too.
+    package static func ignoreBrokenPipes() { clinux_ignore_signal(SIGPIPE) }
+
+    /// From now on the first signal raises the stop, and a second one ends the process at once with 128 plus
+    /// its number. Call it before any other thread starts.
+    ///
+    /// Signals that were ignored at the start stay so: nohup(1) and a shell's background jobs mean it.
+    package init(raising stop: Stop) throws(SystemError) {
+        var watched = sigset_t()
+        sigemptyset(&watched)
+        for number in [SIGTERM, SIGINT, SIGHUP] where clinux_is_signal_ignored(number) == 0 {
+            sigaddset(&watched, number)
+        }
+        pthread_sigmask(SIG_BLOCK, &watched, nil)
+        let signals = watched
+        let first = self.first
+        try WorkerThread(name: "signals") {
+            var signals = signals
+            while true {
+                var number: Int32 = 0
+                // An empty set waits for ever, which is right: nothing is to be seen.
+                guard sigwait(&signals, &number) == 0 else { continue }
+                let received = number
+                let isSecond = first.signal { (seen: inout Int32?) -> Bool in
+                    if seen != nil { return true }
+                    seen = received
+                    return false
+                }
+                if isSecond { endProcess(128 + number) }
+                stop.raise()
+            }
+        }.detach()
+    }
+
+    /// The name of the signal that came, for instance `SIGTERM`; nil when none did.
+    package var receivedName: String? {
+        switch first.withLock({ $0 }) {
+        case SIGTERM: "SIGTERM"
+        case SIGINT: "SIGINT"
+        case SIGHUP: "SIGHUP"
+        case .some(let number): "signal \(number)"
+        case nil: nil
+        }
+    }
+}

@@ -1,0 +1,175 @@
+/// What the program can be told to do.
+enum Command: String, CaseIterable {
+    case sync, status, path, plan
+
+    /// What stands behind the command's name.
+    var operands: String {
+        switch self {
+        case .sync, .plan: "MANIFEST..."
+        case .status: "[URL...]"
+        case .path: "URL"
+        }
+    }
+
+    /// How many operands it takes.
+    var operandCount: ClosedRange<Int> {
+        switch self {
+        case .sync, .plan: 1...Int.max
+        case .status: 0...Int.max
+        case .path: 1...1
+        }
+    }
+
+    /// One line for the list of commands.
+    var summary: String {
+        switch self {
+        case .sync: "mirror the files that manifests name into the cache"
+        case .status: "tell what is here, what is missing, how far and why"
+        case .path: "print the path of a URL's file in the cache"
+        case .plan: "tell what a sync would do, without asking the network"
+        }
+    }
+
+    /// What its own help says more.
+    var details: String {
+        switch self {
+        case .sync:
+            """
+            A manifest is a file with one URL a line; - reads standard input.
+            Running it again resumes what was cut short and asks the servers whether files changed.
+            """
+        case .status:
+            """
+            Works while a sync runs, offline, and on a cache that does not exist yet; it changes nothing.
+            With URLs, only these are told of.
+            """
+        case .path:
+            """
+            Exits with 1 when the file is not complete.
+            """
+        case .plan:
+            """
+            Reads manifests, ledger and the cache folder, and counts.
+            """
+        }
+    }
+}
+
+/// The name of an option; `OptionTable.rows` says everything else of it.
+enum OptionName: String, CaseIterable {
+    case cache
+    case jobs
+    case perHost = "per-host"
+    case connectTimeout = "connect-timeout"
+    case headTimeout = "head-timeout"
+    case stallTimeout = "stall-timeout"
+    case maxTime = "max-time"
+    case retries
+    case strict
+    case refresh
+    case maxAge = "max-age"
+    case retryFailed = "retry-failed"
+    case waitLock = "wait-lock"
+    case caCertificates = "cacert"
+    case acceptCoded = "accept-coded"
+    case acceptHTML = "accept-html"
+    case header
+    case userAgent = "user-agent"
+    case quiet
+    case progress
+    case json
+    case watch
+    case id
+    case help
+    case version
+
+    /// As it is typed.
+    var typed: String { "--" + rawValue }
+}
+
+/// One option: everything that parsing, help, man page and completions need of it.
+struct OptionRow {
+    let name: OptionName
+    /// A one-letter form.
+    var letter: Character?
+    /// The placeholder of its argument; nil for a switch.
+    var argument: String?
+    /// The words that it takes, when only these will do.
+    var choices: [String] = []
+    /// The commands that know it.
+    let commands: [Command]
+    /// One line, without the default.
+    let help: String
+    /// What holds when it is not given, as it would be typed.
+    var standard: String?
+    var isRepeatable = false
+}
+
+/// All options, in the order of the help.
+enum OptionTable {
+    static let rows: [OptionRow] = [
+        OptionRow(
+            name: .cache, argument: "DIR", commands: Command.allCases,
+            help: "the cache folder", standard: "$SYNCAGENT_CACHE or ${XDG_CACHE_HOME:-~/.cache}/syncagent"),
+        OptionRow(name: .jobs, argument: "N", commands: [.sync], help: "transfers at a time", standard: "8"),
+        OptionRow(
+            name: .perHost, argument: "N", commands: [.sync], help: "transfers at a time from one host",
+            standard: "4"),
+        OptionRow(
+            name: .strict, commands: [.sync],
+            help: "read all manifests first and do nothing when a line is bad"),
+        OptionRow(
+            name: .refresh, commands: [.sync, .plan],
+            help: "ask about every file, whatever was said of its age"),
+        OptionRow(
+            name: .maxAge, argument: "TIME", commands: [.sync, .plan],
+            help: "do not ask about files received this lately; \"server\" trusts Cache-Control",
+            standard: "0"),
+        OptionRow(
+            name: .retryFailed, commands: [.sync, .plan], help: "ask again for what failed for good, now"),
+        OptionRow(
+            name: .retries, argument: "N", commands: [.sync],
+            help: "tries after the first that bring nothing",
+            standard: "4"),
+        OptionRow(
+            name: .connectTimeout, argument: "TIME", commands: [.sync], help: "for one address, TLS included",
+            standard: "10"),
+        OptionRow(
+            name: .headTimeout, argument: "TIME", commands: [.sync], help: "for the head of an answer",
+            standard: "30"),
+        OptionRow(
+            name: .stallTimeout, argument: "TIME", commands: [.sync],
+            help: "give up on a transfer that brings less than 1 KiB in this", standard: "30"),
+        OptionRow(name: .maxTime, argument: "TIME", commands: [.sync], help: "for the whole run"),
+        OptionRow(
+            name: .waitLock, argument: "TIME", commands: [.sync],
+            help: "wait for another run on the cache to end",
+            standard: "0"),
+        OptionRow(
+            name: .caCertificates, argument: "FILE", commands: [.sync],
+            help: "certificates (PEM) to trust instead of the system's"),
+        OptionRow(
+            name: .header, argument: "FIELD", commands: [.sync],
+            help: "send \"Name: value\" to the entries' hosts",
+            isRepeatable: true),
+        OptionRow(
+            name: .userAgent, argument: "TEXT", commands: [.sync], help: "the User-Agent to send",
+            standard: "syncagent/" + Help.version),
+        OptionRow(
+            name: .acceptCoded, commands: [.sync], help: "store answers with a Content-Encoding as they come"),
+        OptionRow(name: .acceptHTML, commands: [.sync], help: "take html at names that are not html"),
+        OptionRow(
+            name: .quiet, letter: "q", commands: [.sync], help: "tell of failures only, on a terminal too"),
+        OptionRow(
+            name: .progress, argument: "WHEN", choices: ["auto", "always", "never"], commands: [.sync],
+            help: "show progress: auto, always or never", standard: "auto"),
+        OptionRow(name: .json, commands: [.status, .plan], help: "write JSON"),
+        OptionRow(name: .watch, commands: [.status], help: "tell again every second, until interrupted"),
+        OptionRow(name: .id, commands: [.path], help: "the argument is an entry's id= instead of its URL"),
+        OptionRow(name: .help, letter: "h", commands: Command.allCases, help: "print this help"),
+        OptionRow(name: .version, letter: "V", commands: Command.allCases, help: "print the version"),
+    ]
+
+    /// The options that a command knows.
+    static func rows(for command: Command) -> [OptionRow] { rows.filter { $0.commands.contains(command) } }
+}

@@ -1,0 +1,120 @@
+internal import Agent
+internal import Posix
+internal import Storage
+
+/// `syncagent sync`: options in, sentences and an exit code out.
+enum SyncCommand {
+    static func run(_ arguments: Arguments) throws(CommandError) -> Int32 {
+        let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
+        let options = try options(arguments, cache: cache)
+        let reporter = Reporter(manner(arguments))
+        let (stop, signals) = try watchSignals()
+        let sync = SyncRun(options: options, stop: stop) { reporter.take($0) }
+        let began = Instant.now
+        let ending = Monitor<Result<SyncOutcome, SyncError>?>(nil)
+        do throws(SystemError) {
+            // The main thread draws; it must not be the one that waits for servers.
+            try WorkerThread(name: "sync") {
+                let result: Result<SyncOutcome, SyncError>
+                do throws(SyncError) {
+                    result = .success(try sync.run())
+                } catch {
+                    result = .failure(error)
+                }
+                ending.signal { $0 = result }
+            }.detach()
+        } catch {
+            throw CommandError(.inputOutput, "cannot start a thread: \(error.reason)")
+        }
+        switch ended(ending, drawing: sync, reporter) {
+        case .success(let outcome):
+            reporter.finish(outcome, signal: signals.receivedName, seconds: Instant.now.seconds(since: began))
+            return outcome.exitCode
+        case .failure(let error):
+            let failure = Sentences.failure(error)
+            reporter.finish(failure)
+            return failure.code.rawValue
+        }
+    }
+
+    /// The first signal raises the stop.
+    static func watchSignals() throws(CommandError) -> (Stop, SignalWatch) {
+        do throws(SystemError) {
+            let stop = try Stop()
+            return (stop, try SignalWatch(raising: stop))
+        } catch {
+            throw CommandError(.inputOutput, "cannot watch for signals: \(error.operation): \(error.reason)")
+        }
+    }
+
+    /// Draws until the run has ended. The run itself bounds its time.
+    private static func ended(
+        _ ending: Monitor<Result<SyncOutcome, SyncError>?>, drawing sync: SyncRun, _ reporter: Reporter
+    ) -> Result<SyncOutcome, SyncError> {
+        while true {
+            let frame = Instant.now.advanced(bySeconds: reporter.drawsProgress ? 0.1 : 3600)
+            let result = ending.wait {
+                result -> Monitor<Result<SyncOutcome, SyncError>?>.Next<Result<SyncOutcome, SyncError>?> in
+                if let result { return .done(result) }
+                return Instant.now >= frame ? .done(nil) : .wait(until: frame)
+            }
+            if let result { return result }
+            guard reporter.drawsProgress else { continue }
+            reporter.draw(sync.snapshot(), columns: StandardStream.error.columns ?? 80, now: .now)
+        }
+    }
+
+    private static func manner(_ arguments: Arguments) -> Reporter.Manner {
+        let isTerminal = StandardStream.error.isTerminal
+        let isQuiet = arguments.has(.quiet)
+        let isWanted: Bool
+        switch arguments.value(.progress) {
+        case "always": isWanted = true
+        case "never": isWanted = false
+        default: isWanted = isTerminal && !isQuiet
+        }
+        let means: ProgressPainter.Means =
+            !isTerminal ? .lines : Console.allowsEscapes ? .escapes : .carriageReturn
+        return Reporter.Manner(
+            isTerminal: isTerminal, isQuiet: isQuiet, painter: isWanted ? ProgressPainter(means) : nil)
+    }
+
+    /// The agent's options, each checked.
+    static func options(_ arguments: Arguments, cache: String) throws(CommandError) -> SyncOptions {
+        var options = SyncOptions(manifests: try manifests(arguments), cache: cache)
+        options.jobs = try OptionValue.count(arguments, .jobs, within: 1...256)
+        options.perHost = try OptionValue.count(arguments, .perHost, within: 1...256)
+        options.retries = try OptionValue.count(arguments, .retries, within: 0...100)
+        options.connectTimeout = try OptionValue.seconds(arguments, .connectTimeout)
+        options.headTimeout = try OptionValue.seconds(arguments, .headTimeout)
+        options.stallTimeout = try OptionValue.seconds(arguments, .stallTimeout)
+        options.waitLock = try OptionValue.seconds(arguments, .waitLock, allowsZero: true)
+        if arguments.has(.maxTime) { options.maxTime = try OptionValue.seconds(arguments, .maxTime) }
+        options.maxAge = try maxAge(arguments)
+        options.isStrict = arguments.has(.strict)
+        options.refresh = arguments.has(.refresh)
+        options.retryFailed = arguments.has(.retryFailed)
+        options.acceptCoded = arguments.has(.acceptCoded)
+        options.acceptHTML = arguments.has(.acceptHTML)
+        options.caCertificates = arguments.value(.caCertificates)
+        for text in arguments.all(.header) { options.headers.append(try OptionValue.header(text)) }
+        options.userAgent = try OptionValue.header("User-Agent: " + arguments.text(.userAgent)).value
+        return options
+    }
+
+    /// The manifests that were named.
+    static func manifests(_ arguments: Arguments) throws(CommandError) -> [String] {
+        let paths = arguments.operands.map(\.text)
+        guard paths.count(where: { $0 == "-" }) <= 1 else {
+            throw CommandError(.usage, "standard input can be read once: give - only once")
+        }
+        return paths
+    }
+
+    /// `--max-age`: a time, or the word `server`; nil when it was not given.
+    static func maxAge(_ arguments: Arguments) throws(CommandError) -> MaxAge? {
+        guard arguments.has(.maxAge) else { return nil }
+        if arguments.text(.maxAge) == "server" { return .server }
+        return .seconds(Int64(try OptionValue.seconds(arguments, .maxAge, allowsZero: true)))
+    }
+}
