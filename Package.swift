@@ -23,6 +23,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Knows and decides: no system module is imported here.
@@ -35,7 +36,7 @@ let package = Package(
             name: "Transport", dependencies: ["Wire", "Posix", "COpenSSL", "CIDN2"], swiftSettings: strict),
         .target(
             name: "Storage",
-            dependencies: ["Wire", "Posix", "CSQLite", "COpenSSL", "CXXHash", "CZlib"],
+            dependencies: ["Wire", "Posix", "CLinux", "CSQLite", "COpenSSL", "CXXHash", "CISAL", "CZlib"],
             swiftSettings: strict),
 
         // Who runs when; and the edge.

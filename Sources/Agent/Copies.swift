@@ -141,6 +141,15 @@ extension PartialRow {
 }
 
 extension AnswerFacts {
+    /// It cannot be a portal's: content that is no page, or a 304 that knows our version.
+    func isTrustworthy(asked: Ask) -> Bool {
+        switch status {
+        case 200, 203, 206: !isHTML
+        case 304: validators.etag != nil && asked != .whole
+        default: false
+        }
+    }
+
     init(head: ResponseHead, length: UInt64?, now: Int64) {
         // `identity` and an empty field are no coding (RFC 9110 8.4.1).
         let codings = (head.value("content-encoding") ?? "").lowercased().split(separator: ",")
@@ -159,27 +168,5 @@ extension ServerFreshness {
             cacheControl: head.value("cache-control"), expires: head.value("expires"),
             date: head.value("date").flatMap { parseHTTPDate($0, now: now) }, age: head.value("age"),
             isOwnOrigin: isOwnOrigin, isSurprisingHTML: isSurprisingHTML, now: now)
-    }
-}
-
-extension Checksum {
-    /// The digests of the whole representation that a head names and that we can compute (RFC 9530 3; the older
-    /// Digest of RFC 3230). A digest that does not parse judges nothing.
-    static func representationDigests(in head: ResponseHead) -> [Checksum] {
-        var found: [(algorithm: String, bytes: [UInt8])] = []
-        if let field = head.value("repr-digest") { found = parseDigestField(field) }
-        if found.isEmpty, let field = head.value("digest") { found = parseOldDigestField(field) }
-        return found.compactMap { name, bytes in
-            let algorithm: DigestAlgorithm? =
-                switch name {
-                case "sha-512": .sha512
-                case "sha-256": .sha256
-                case "md5": .md5
-                case "sha": .sha1
-                default: nil
-                }
-            guard let algorithm, bytes.count == algorithm.length else { return nil }
-            return Checksum(algorithm: algorithm, bytes: bytes)
-        }
     }
 }

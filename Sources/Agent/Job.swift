@@ -74,6 +74,10 @@ struct Setback: Error, Sendable {
     var wait: Int64?
     /// What it says about the network, when it was a connect that failed.
     var connect: ConnectFailure?
+    /// What is wrong with the certificate, when that is why.
+    var certificate: CertificateDoubt?
+
+    enum CertificateDoubt: Sendable { case time, identity }
 
     init(
         _ remedy: Remedy, _ reason: String, _ message: String, connect: ConnectFailure? = nil

@@ -124,6 +124,7 @@ final class Keeper: Sendable {
             state.finished.count + state.publishing < Self.groupSize * 2 || state.failure != nil
                 ? .done(()) : .wait(until: .never)
         }
+        publication.partial.retire()
         state.signal { state in
             state.active[publication.partial.name] = nil
             state.finished.append(publication)
@@ -199,9 +200,12 @@ final class Keeper: Sendable {
 
     private func record() {
         while let work = nextRecord() {
-            let rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
+            var rows: [(ActivePartial, PartialRow)] = []
             do throws(Setback) {
                 try onLedger { (ledger) throws(LedgerError) in
+                    // Read here, alone with the ledger: a partial that is handed to the publisher meanwhile is
+                    // retired before the publisher writes its row, so no older row can follow that one.
+                    rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
                     for (_, row) in rows { try ledger.save(row) }
                     for row in work.rows { try ledger.save(row) }
                     for (origin, wall) in work.notBefore { try ledger.setNotBefore(wall, for: origin) }

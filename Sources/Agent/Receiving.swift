@@ -15,8 +15,8 @@ struct WantedBody: Sendable {
     let total: UInt64?
     let answer: AnswerFacts
     let freshness: ServerFreshness
-    /// Digests of the whole representation that the server names (RFC 9530).
-    let digests: [Checksum]
+    /// The digest of the whole representation that the server names.
+    let digest: Checksum?
     /// The hop that answered.
     let source: String
 }
@@ -28,8 +28,10 @@ extension Transfer {
     ) throws(Setback) -> Success {
         let held = job.partial
         // Who named a digest judges; XXH3 only guards the file against rot.
-        let judges = job.entry.checksums.isEmpty ? body.digests : job.entry.checksums
-        let algorithm = judges.max { $0.algorithm.length < $1.algorithm.length }?.algorithm ?? .xxh3
+        let named = body.digest ?? (body.isContinuation ? held?.serverDigest : nil)
+        let judges = job.entry.checksums.isEmpty ? named.map { [$0] } ?? [] : job.entry.checksums
+        let algorithm =
+            judges.map(\.algorithm).filter(\.isCryptographic).max { $0.length < $1.length } ?? .xxh3
         var digest = RunningDigest(algorithm)
         let active: ActivePartial
         do throws(SystemError) {
@@ -46,15 +48,13 @@ extension Transfer {
                 digest = try resume(digest, over: file, row: row)
             } else {
                 let file = try context.cache.createPartial(for: job.entry.key)
-                active = ActivePartial(
-                    file: file,
-                    row: PartialRow(
-                        name: file.name, key: job.entry.key, source: body.source,
-                        validators: body.answer.validators,
-                        contentCoding: body.answer.coding, mediaType: body.answer.mediaType,
-                        total: body.total,
-                        written: 0, durable: 0, bootIdentifier: context.boot, mountIdentifier: context.mount,
-                        answers: 1))
+                var row = PartialRow(
+                    name: file.name, key: job.entry.key, source: body.source,
+                    validators: body.answer.validators, contentCoding: body.answer.coding,
+                    mediaType: body.answer.mediaType, total: body.total, written: 0, durable: 0,
+                    bootIdentifier: context.boot, mountIdentifier: context.mount, answers: 1)
+                row.serverDigest = body.digest
+                active = ActivePartial(file: file, row: row)
             }
         } catch {
             connection = nil
@@ -109,6 +109,17 @@ extension Transfer {
         switch settle(end) {
         case .publish:
             guard let sum else { throw Setback(.disk, "internal", "a file without a digest") }
+            if judges.isEmpty, body.answer.isHTML, job.facts.isNameSilent, !job.facts.acceptsHTML,
+                job.row.copy == nil
+            {
+                let witness = job.maskedURL
+                if context.suspect({ $0.sawPage(sum.bytes, at: witness) }) {
+                    context.keeper.drop(active.name)
+                    throw Setback(
+                        .later, "portal",
+                        "another URL has the very same html page: a captive portal? --accept-html takes it")
+                }
+            }
             try handIn(&job, active, body, sum)
             return .handedIn
         case .askOn, .keep:

@@ -251,6 +251,26 @@ package final class SyncRun: Sendable {
                 reason: setback.reason, message: setback.message))
     }
 
+    /// Refused certificates are the servers' own fault, unless all of them have the same trouble: then nothing is
+    /// remembered, and the run says where to look.
+    private func concludeRefused(_ context: RunContext) {
+        switch context.finding {
+        case .portal:
+            notice(
+                .general(
+                    "somebody on the way answers for several servers, perhaps a captive portal: log in to the network and run again"
+                ))
+            context.counters.deferred.add(context.held.count, ordering: .relaxed)
+        case .clock:
+            notice(
+                .general(
+                    "no certificate is valid at this time for several hosts: check the clock and run again"))
+            context.counters.deferred.add(context.held.count, ordering: .relaxed)
+        case nil:
+            for (job, setback) in context.held { notice(context.conclude(job, setback)) }
+        }
+    }
+
     private func finish(
         _ context: RunContext, run: RunRow, manifests: borrowing Manifests, trouble: SyncError?,
         lock: consuming FileLock
@@ -260,6 +280,7 @@ package final class SyncRun: Sendable {
         if context.scheduler.isOffline {
             notice(.general("offline: no host could be reached; what is missing waits for the next run"))
         }
+        concludeRefused(context)
         var run = run
         let counters = context.counters
         func figures() -> SyncOutcome {

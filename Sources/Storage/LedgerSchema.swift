@@ -49,6 +49,7 @@ enum LedgerSchema {
             mount TEXT,
             answers INTEGER NOT NULL,
             digest_state BLOB,
+            server_digest_type TEXT, server_digest BLOB,
             ready_size INTEGER, ready_modified INTEGER, ready_inode INTEGER,
             ready_etag TEXT, ready_last_modified TEXT, ready_date INTEGER,
             ready_digest_type TEXT, ready_digest BLOB,
@@ -85,7 +86,7 @@ enum LedgerSchema {
     /// In the order in which `PartialRow` is bound and read.
     static let partialColumns =
         "name, key, source, etag, last_modified, date, content_coding, media_type, total, written, durable, boot, "
-        + "mount, answers, digest_state, "
+        + "mount, answers, digest_state, server_digest_type, server_digest, "
         + copyColumns.split(separator: ", ").map { "ready_" + $0 }.joined(separator: ", ")
 
     /// In the order in which `RunRow` is read.
