@@ -78,7 +78,7 @@ struct Worker: ~Copyable {
             context.scheduler.again(job, host: host, in: seconds)
             return false
         }
-        switch job.budget.ended(holding: job.partial?.written ?? 0) {
+        switch job.budget.ended(holding: job.reached) {
         case .now:
             return true
         case .retry(let number):
