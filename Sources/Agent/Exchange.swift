@@ -33,10 +33,14 @@ extension Transfer {
         do throws(TransportError) {
             connection = try Connection.open(to: url.origin, using: context.network)
             context.scheduler.connected(host: url.origin.host)
+            if url.origin.scheme == .https { context.suspect { $0.sawGoodCertificate() } }
         } catch {
             let setback = Setback(transport: error)
             if let failure = setback.connect {
                 context.scheduler.connectFailed(host: url.origin.host, failure, began: began)
+            }
+            if let doubt = setback.certificate {
+                context.suspect { $0.sawBadCertificate(host: url.origin.host, isAboutTime: doubt == .time) }
             }
             throw setback
         }

@@ -112,7 +112,7 @@ struct PatienceTests {
         let second = try Program.sync(urls)
         #expect(second.code == 75, "\(second)")
         #expect(origin.log.count == 1)
-        let third = try Program.sync(urls, ["--retry-failed"])
+        let third = try Program.sync(urls, ["--retry-failed", "--jobs", "1"])
         #expect(third.code == 75, "\(third)")
         #expect(origin.log.count == 2)
     }
