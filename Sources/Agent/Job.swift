@@ -16,6 +16,8 @@ struct Job: Sendable {
     var partial: PartialRow?
 
     var budget: RetryBudget
+    /// How far the present try has brought the representation, in bytes; 0 as long as it brought no body.
+    var reached: UInt64 = 0
     /// 0 is the entry's own URL, then its mirrors in turn.
     var source = 0
     /// What the sources before this one said.

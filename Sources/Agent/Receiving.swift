@@ -109,6 +109,7 @@ extension Transfer {
         if broken != nil { connection = nil }
 
         let row = active.snapshot
+        job.reached = row.written
         var end = BodyEnd(
             isComplete: broken == nil, length: row.written, total: body.total, expectedSize: job.entry.size,
             isMixed: row.answers > 1, isPart: body.isContinuation, wasAskedAgain: job.wasAskedAgain)
@@ -132,11 +133,16 @@ extension Transfer {
                         "another URL has the very same html page: a captive portal? --accept-html takes it")
                 }
             }
+            if row.written == 0, connection?.framing?.body == .untilClose {
+                job.remark("the server announced no length and sent nothing, so the file is empty")
+            }
             try handIn(&job, active, body, sum)
             return .handedIn
         case .askOn, .keep:
             job.keep(active, instead: held, keeper: context.keeper)
             if let broken, broken.remedy != .retry { throw broken }
+            broken?.message +=
+                row.total.map { "; \(row.written) of \($0) bytes came" } ?? "; \(row.written) bytes came"
             return .unfinished(broken)
         case .askAgain(let wrong):
             context.keeper.drop(active.name)

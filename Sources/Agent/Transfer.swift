@@ -36,6 +36,7 @@ struct Transfer: ~Copyable {
     mutating func attempt(
         _ job: inout Job, over connection: inout Connection?
     ) throws(Setback) -> Success {
+        job.reached = 0
         var copy = try provenCopy(&job)
         var redirects = Redirects(from: job.url)
         var mustAskWhole = job.asksPastCaches
@@ -108,11 +109,12 @@ struct Transfer: ~Copyable {
                     job.facts, now)
                 return try receive(&job, body, over: &connection)
             case .replace(let total):
-                if job.partial != nil {
+                if let held = job.partial {
+                    let isOther = differs(answer.validators, from: held.validators)
                     job.restarted(
                         "the server sent the whole file: \(asked == .whole ? "it was asked to" : "the version changed or ranges are ignored")"
                     )
-                    guard job.budget.restarted() else {
+                    guard job.budget.restarted(isOtherVersion: isOther) else {
                         connection = nil
                         throw Setback(
                             .later, "restarts",

@@ -86,7 +86,7 @@ struct Worker: ~Copyable {
             context.scheduler.again(job, host: host, in: seconds)
             return false
         }
-        switch job.budget.ended(holding: job.partial?.written ?? 0) {
+        switch job.budget.ended(holding: job.reached) {
         case .now:
             return true
         case .retry(let number):
