@@ -8,7 +8,7 @@ extension Transfer {
     /// Sends the request that the rule asked for and waits for the answer's head, over the connection at hand when
     /// it leads to this origin and can be used again, else over a new one.
     mutating func exchange(
-        _ asked: Ask, of job: borrowing Job, redirects: Redirects, over connection: inout Connection?
+        _ asked: Ask, of job: Job, redirects: Redirects, over connection: inout Connection?
     ) throws(Setback) -> ResponseHead {
         let url: HTTPURL
         do throws(TransportError) {

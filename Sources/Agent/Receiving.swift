@@ -24,7 +24,7 @@ struct WantedBody: Sendable {
 extension Transfer {
     /// Writes the body to disk as it comes, then settles what has become of it.
     mutating func receive(
-        _ job: inout Job, _ body: WantedBody, over connection: inout Connection?
+        _ job: Job, _ body: WantedBody, over connection: inout Connection?
     ) throws(Setback) -> Success {
         let held = job.partial
         // Who named a digest judges; XXH3 only guards the file against rot.
@@ -41,7 +41,7 @@ extension Transfer {
                 guard let row = held,
                     let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
                 else {
-                    forgetPartial(&job)
+                    forgetPartial(job)
                     connection = nil
                     return .unfinished(Setback(.retry, "partial", "its partial file is gone"))
                 }
@@ -60,7 +60,7 @@ extension Transfer {
         } catch {
             connection = nil
             guard body.isContinuation, error.isAboutOneFile else { throw Setback(storage: error) }
-            forgetPartial(&job)
+            forgetPartial(job)
             return .unfinished(Setback(.retry, "partial", "\(error.subject): \(error.reason)"))
         }
 
@@ -136,7 +136,7 @@ extension Transfer {
             if row.written == 0, connection?.framing?.body == .untilClose {
                 job.remark("the server announced no length and sent nothing, so the file is empty")
             }
-            try handIn(&job, active, body, sum)
+            try handIn(job, active, body, sum)
             return .handedIn
         case .askOn, .keep:
             job.keep(active, instead: held, keeper: context.keeper)
@@ -146,7 +146,7 @@ extension Transfer {
             return .unfinished(broken)
         case .askAgain(let wrong):
             context.keeper.drop(active.name)
-            forgetPartial(&job)
+            forgetPartial(job)
             job.asksPastCaches = true
             job.wasAskedAgain = true
             return .unfinished(Setback(wrong: wrong, end: end, found: sum, judges: judges))
@@ -159,11 +159,11 @@ extension Transfer {
 
     /// Puts a complete, checked file in the keeper's hands.
     private func handIn(
-        _ job: inout Job, _ active: ActivePartial, _ body: WantedBody, _ sum: Checksum
+        _ job: Job, _ active: ActivePartial, _ body: WantedBody, _ sum: Checksum
     ) throws(Setback) {
         let row = active.snapshot
         try handIn(
-            &job, active,
+            job, active,
             CopyRow(
                 size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
                 received: wallSeconds(), freshUntil: body.freshness.until,
@@ -172,7 +172,7 @@ extension Transfer {
     }
 
     /// The same with what is to be known of the file; its time and inode are read here.
-    func handIn(_ job: inout Job, _ active: ActivePartial, _ copy: CopyRow) throws(Setback) {
+    func handIn(_ job: Job, _ active: ActivePartial, _ copy: CopyRow) throws(Setback) {
         var copy = copy
         do throws(SystemError) {
             try active.file.setReadOnly()
@@ -253,7 +253,7 @@ extension Transfer {
         }
     }
 
-    func forgetPartial(_ job: inout Job) {
+    func forgetPartial(_ job: Job) {
         if let row = job.partial { context.keeper.drop(row.name) }
         job.partial = nil
     }
@@ -281,7 +281,7 @@ private struct StallMeter {
 
 extension Job {
     /// Keeps what has come: the new partial, or the one that was there before when that is worth more.
-    mutating func keep(_ active: ActivePartial, instead held: PartialRow?, keeper: Keeper) {
+    func keep(_ active: ActivePartial, instead held: PartialRow?, keeper: Keeper) {
         let row = active.snapshot
         if let held, held.name != row.name {
             if row.written == 0 || !prefers(newer: row, to: held) {

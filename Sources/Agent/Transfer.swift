@@ -34,10 +34,10 @@ struct Transfer: ~Copyable {
 
     /// Tries the job's current URL once.
     mutating func attempt(
-        _ job: inout Job, over connection: inout Connection?
+        _ job: Job, over connection: inout Connection?
     ) throws(Setback) -> Success {
         job.reached = 0
-        var copy = try provenCopy(&job)
+        var copy = try provenCopy(job)
         var redirects = Redirects(from: job.url)
         var mustAskWhole = job.asksPastCaches
         while true {
@@ -53,7 +53,7 @@ struct Transfer: ~Copyable {
                     ignoresIfRange: context.habits.ignoresIfRange(hop.origin), now: now)
             if case .nothing = asked { return .current }
             if asked == .check {
-                if let success = try publishHeld(&job) { return success }
+                if let success = try publishHeld(job) { return success }
                 (partial, asked) = (nil, .whole)
             }
 
@@ -89,7 +89,7 @@ struct Transfer: ~Copyable {
                 return .current
             case .proven:
                 try drain(&connection)
-                if let success = try publishHeld(&job) { return success }
+                if let success = try publishHeld(job) { return success }
                 mustAskWhole = true
             case .refuse(let refusal):
                 if refusal == .portal || refusal == .status(511) {
@@ -107,7 +107,7 @@ struct Transfer: ~Copyable {
                 let body = WantedBody(
                     continuing: true, end: end, total: total, answer, head, hop, isHome: job.isHome(hop),
                     job.facts, now)
-                return try receive(&job, body, over: &connection)
+                return try receive(job, body, over: &connection)
             case .replace(let total):
                 if let held = job.partial {
                     let isOther = differs(answer.validators, from: held.validators)
@@ -124,7 +124,7 @@ struct Transfer: ~Copyable {
                 let body = WantedBody(
                     continuing: false, end: total, total: total, answer, head, hop, isHome: job.isHome(hop),
                     job.facts, now)
-                return try receive(&job, body, over: &connection)
+                return try receive(job, body, over: &connection)
             }
         }
     }
