@@ -21,6 +21,8 @@ import Testing
                 + "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"
         ),
         (.xxh3, "06b05ab6733a618578af5f94892f3950"),
+        (.crc32, "352441c2"),
+        (.crc32c, "364b3fb7"),
     ])
     func knownDigests(algorithm: DigestAlgorithm, hex: String) {
         #expect(digest(Self.text, algorithm).hex == hex)
