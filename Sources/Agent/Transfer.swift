@@ -13,6 +13,8 @@ struct Transfer: ~Copyable {
     /// Reused for every body of this worker; its size is the size of the writes.
     let buffer: UnsafeMutableRawBufferPointer
     var request: [UInt8] = []
+    /// Bytes that this worker may write before it looks again how much room there is.
+    var knownRoom: UInt64 = 0
 
     init(context: RunContext) {
         self.context = context
