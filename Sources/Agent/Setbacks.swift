@@ -104,7 +104,8 @@ extension Setback {
             "\(subject) answered 407: "
                 + (hadCredentials
                     ? "it does not take the user and password of its URL"
-                    : "it wants a user and a password; write them into its URL, http://USER:PASSWORD@HOST:PORT"))
+                    : "it wants a user and a password; write them into its URL, http://USER:PASSWORD@HOST:PORT")
+        )
     }
 
     /// A redirect that is not followed.
