@@ -8,11 +8,17 @@ extension Transfer {
     /// The published file as the rules need it, proven by its digest where disk and ledger do not simply agree. nil
     /// when there is none to be believed.
     func provenCopy(_ job: inout Job) throws(Setback) -> CopyFacts? {
+        let before = job.row
         do throws(SystemError) {
             if job.mayAdopt { try adopt(&job) }
             if job.copyNeedsProof { try prove(&job) }
         } catch {
-            throw Setback(storage: error)
+            job.remark("the file in the cache cannot be read (\(error.reason)); fetching it afresh")
+        }
+        if context.stop.isRaised {
+            // Not proven is not disproven.
+            job.row = before
+            throw Setback(.stopped, "stopped", "stopped")
         }
         return job.copyFacts
     }
@@ -66,11 +72,14 @@ extension Transfer {
         guard let row = job.partial else { return nil }
         let wanted = job.wantedAlgorithm ?? .xxh3
         let (cache, stop) = (context.cache, context.stop)
-        let held = try onDisk { () throws(SystemError) -> (PartialFile, Checksum?)? in
-            guard let file = try cache.openPartial(named: row.name, truncatedTo: row.written) else {
-                return nil
+        var held: (PartialFile, Checksum?)?
+        do throws(SystemError) {
+            if let file = try cache.openPartial(named: row.name, truncatedTo: row.written) {
+                held = (file, try digest(of: file.descriptor, algorithm: wanted, stop: stop))
             }
-            return (file, try digest(of: file.descriptor, algorithm: wanted, stop: stop))
+        } catch {
+            guard error.isAboutOneFile else { throw Setback(storage: error) }
+            job.remark("the bytes held cannot be read (\(error.reason)); fetching the file afresh")
         }
         guard let (file, found) = held else {
             forgetPartial(&job)
@@ -141,6 +150,15 @@ extension PartialRow {
 }
 
 extension AnswerFacts {
+    /// It cannot be a portal's: content that is no page, or a 304 that knows our version.
+    func isTrustworthy(asked: Ask) -> Bool {
+        switch status {
+        case 200, 203, 206: !isHTML
+        case 304: validators.etag != nil && asked != .whole
+        default: false
+        }
+    }
+
     init(head: ResponseHead, length: UInt64?, now: Int64) {
         // `identity` and an empty field are no coding (RFC 9110 8.4.1).
         let codings = (head.value("content-encoding") ?? "").lowercased().split(separator: ",")
@@ -159,27 +177,5 @@ extension ServerFreshness {
             cacheControl: head.value("cache-control"), expires: head.value("expires"),
             date: head.value("date").flatMap { parseHTTPDate($0, now: now) }, age: head.value("age"),
             isOwnOrigin: isOwnOrigin, isSurprisingHTML: isSurprisingHTML, now: now)
-    }
-}
-
-extension Checksum {
-    /// The digests of the whole representation that a head names and that we can compute (RFC 9530 3; the older
-    /// Digest of RFC 3230). A digest that does not parse judges nothing.
-    static func representationDigests(in head: ResponseHead) -> [Checksum] {
-        var found: [(algorithm: String, bytes: [UInt8])] = []
-        if let field = head.value("repr-digest") { found = parseDigestField(field) }
-        if found.isEmpty, let field = head.value("digest") { found = parseOldDigestField(field) }
-        return found.compactMap { name, bytes in
-            let algorithm: DigestAlgorithm? =
-                switch name {
-                case "sha-512": .sha512
-                case "sha-256": .sha256
-                case "md5": .md5
-                case "sha": .sha1
-                default: nil
-                }
-            guard let algorithm, bytes.count == algorithm.length else { return nil }
-            return Checksum(algorithm: algorithm, bytes: bytes)
-        }
     }
 }

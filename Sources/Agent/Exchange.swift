@@ -41,6 +41,7 @@ extension Transfer {
             connection = try Connection.open(to: url.origin, using: context.network)
             if let proxy = route.proxy { context.scheduler.connected(host: proxy.subject) }
             context.scheduler.connected(host: url.origin.host)
+            if url.origin.scheme == .https { context.suspect { $0.sawGoodCertificate() } }
         } catch {
             let setback = Setback(transport: error)
             if let failure = setback.connect {
@@ -48,6 +49,9 @@ extension Transfer {
                 let isProxys = error.operation == .resolve || error.operation == .connect
                 let host = isProxys ? route.proxy?.subject : nil
                 context.scheduler.connectFailed(host: host ?? url.origin.host, failure, began: began)
+            }
+            if let doubt = setback.certificate {
+                context.suspect { $0.sawBadCertificate(host: url.origin.host, isAboutTime: doubt == .time) }
             }
             throw setback
         }

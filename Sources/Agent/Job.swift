@@ -61,7 +61,9 @@ struct Setback: Error, Sendable {
         case gone
         /// The run is being stopped.
         case stopped
-        /// The disk or the ledger fails.
+        /// There is no room for this file, or it is larger than a file may be; others may fit.
+        case tooLarge
+        /// The disk or the ledger fails, and the run ends: nothing more could be kept.
         case disk
     }
 
@@ -74,6 +76,10 @@ struct Setback: Error, Sendable {
     var wait: Int64?
     /// What it says about the network, when it was a connect that failed.
     var connect: ConnectFailure?
+    /// What is wrong with the certificate, when that is why.
+    var certificate: CertificateDoubt?
+
+    enum CertificateDoubt: Sendable { case time, identity }
 
     init(
         _ remedy: Remedy, _ reason: String, _ message: String, connect: ConnectFailure? = nil

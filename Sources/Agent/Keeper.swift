@@ -35,6 +35,7 @@ final class Keeper: Sendable {
     static let groupWait = 0.05
 
     private let cache: CacheFolder
+    private let stop: Stop
     private let ledger: Mutex<LedgerWriter?>
     private let state: Monitor<State>
     private let onPublished: @Sendable (Publication, Setback?) -> Void
@@ -65,12 +66,15 @@ final class Keeper: Sendable {
         }
     }
 
-    /// - Parameter onPublished: told from the publisher's thread, with the setback when it could not be done.
+    /// - Parameters:
+    ///   - stop: raised when disk or ledger fail, since nothing that still comes could be kept.
+    ///   - onPublished: told from the publisher's thread, with the setback when it could not be done.
     init(
-        cache: CacheFolder, writer: consuming LedgerWriter,
+        cache: CacheFolder, writer: consuming LedgerWriter, stop: Stop,
         onPublished: @escaping @Sendable (Publication, Setback?) -> Void
     ) throws(SystemError) {
         self.cache = cache
+        self.stop = stop
         ledger = Mutex(writer)
         state = Monitor(State())
         self.onPublished = onPublished
@@ -124,6 +128,7 @@ final class Keeper: Sendable {
             state.finished.count + state.publishing < Self.groupSize * 2 || state.failure != nil
                 ? .done(()) : .wait(until: .never)
         }
+        publication.partial.retire()
         state.signal { state in
             state.active[publication.partial.name] = nil
             state.finished.append(publication)
@@ -185,6 +190,7 @@ final class Keeper: Sendable {
         state.signal { state in
             if state.failure == nil { state.failure = setback }
         }
+        stop.raise()
     }
 
     // MARK: The recorder
@@ -193,17 +199,23 @@ final class Keeper: Sendable {
     private struct Record {
         var partials: [ActivePartial] = []
         var rows: [EntryRow] = []
+        var newRows: [EntryRow] = []
         var notBefore: [(origin: Origin, wall: Int64)] = []
         var dropped: [String] = []
     }
 
     private func record() {
         while let work = nextRecord() {
-            let rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
+            var rows: [(ActivePartial, PartialRow)] = []
             do throws(Setback) {
                 try onLedger { (ledger) throws(LedgerError) in
+                    // Read here, alone with the ledger: a partial that is handed to the publisher meanwhile is
+                    // retired before the publisher writes its row, so no older row can follow that one.
+                    rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
                     for (_, row) in rows { try ledger.save(row) }
                     for row in work.rows { try ledger.save(row) }
+                    // Some of them may be published by now.
+                    for row in work.newRows { try ledger.introduce(row) }
                     for (origin, wall) in work.notBefore { try ledger.setNotBefore(wall, for: origin) }
                     for name in work.dropped { try ledger.deletePartial(name) }
                 }
@@ -236,7 +248,7 @@ final class Keeper: Sendable {
             state.leaving = []
             (work.rows, state.rows) = (state.rows, [])
             // A first run may introduce a million entries: not in one commit, which others would wait for.
-            work.rows.append(contentsOf: state.newRows.prefix(1000))
+            work.newRows = Array(state.newRows.prefix(1000))
             state.newRows.removeFirst(min(1000, state.newRows.count))
             (work.notBefore, state.notBefore) = (state.notBefore, [])
             (work.dropped, state.dropped) = (state.dropped, [])
@@ -330,6 +342,10 @@ final class Keeper: Sendable {
         }
         try onLedger { (ledger) throws(LedgerError) in
             for publication in group {
+                // Without its entry a partial that is ready could not be given its name after a crash.
+                var entry = publication.row
+                entry.copy = nil
+                try ledger.introduce(entry)
                 var row = publication.partial.snapshot
                 row.durable = row.written
                 row.digestState = nil
@@ -347,7 +363,7 @@ final class Keeper: Sendable {
             do throws(SystemError) {
                 try cache.publish(partialNamed: publication.partial.name, as: publication.row.fileName)
             } catch {
-                if error.isDiskFull || error.isReadOnly { throw Setback(storage: error) }
+                guard error.isAboutTarget else { throw Setback(storage: error) }
                 let path = cache.path(of: publication.row.fileName)
                 refused[publication.partial.name] = Setback(.never, "name", "\(path): \(error.reason)")
             }
@@ -378,6 +394,7 @@ final class Keeper: Sendable {
         do throws(LedgerError) {
             try transaction(body)
         } catch {
+            cache.condemn(error)
             throw Setback(ledger: error)
         }
     }
@@ -386,17 +403,5 @@ final class Keeper: Sendable {
     /// is closed: those are on the database file (sqlite.org/howtocorrupt.html, 2.2).
     private func syncLog() throws(SystemError) {
         try cache.state.open(reading: "state.db-wal").syncData()
-    }
-}
-
-extension Setback {
-    /// The file system refused.
-    init(storage error: SystemError) {
-        self.init(.disk, error.isDiskFull ? "disk full" : "disk", "\(error.subject): \(error.reason)")
-    }
-
-    /// The ledger refused.
-    init(ledger error: LedgerError) {
-        self.init(.disk, error.kind == .full ? "disk full" : "ledger", "\(error.path): \(error.reason)")
     }
 }

@@ -15,8 +15,8 @@ struct WantedBody: Sendable {
     let total: UInt64?
     let answer: AnswerFacts
     let freshness: ServerFreshness
-    /// Digests of the whole representation that the server names (RFC 9530).
-    let digests: [Checksum]
+    /// The digest of the whole representation that the server names.
+    let digest: Checksum?
     /// The hop that answered.
     let source: String
 }
@@ -28,12 +28,15 @@ extension Transfer {
     ) throws(Setback) -> Success {
         let held = job.partial
         // Who named a digest judges; XXH3 only guards the file against rot.
-        let judges = job.entry.checksums.isEmpty ? body.digests : job.entry.checksums
-        let algorithm = judges.max { $0.algorithm.length < $1.algorithm.length }?.algorithm ?? .xxh3
+        let named = body.digest ?? (body.isContinuation ? held?.serverDigest : nil)
+        let judges = job.entry.checksums.isEmpty ? named.map { [$0] } ?? [] : job.entry.checksums
+        let algorithm =
+            judges.map(\.algorithm).filter(\.isCryptographic).max { $0.length < $1.length } ?? .xxh3
         var digest = RunningDigest(algorithm)
         let active: ActivePartial
+        try checkRoom(
+            for: body.total.map { $0 - min($0, body.isContinuation ? held?.written ?? 0 : 0) }, &connection)
         do throws(SystemError) {
-            try checkRoom(for: body, holding: body.isContinuation ? held?.written ?? 0 : 0)
             if body.isContinuation {
                 guard let row = held,
                     let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
@@ -46,19 +49,19 @@ extension Transfer {
                 digest = try resume(digest, over: file, row: row)
             } else {
                 let file = try context.cache.createPartial(for: job.entry.key)
-                active = ActivePartial(
-                    file: file,
-                    row: PartialRow(
-                        name: file.name, key: job.entry.key, source: body.source,
-                        validators: body.answer.validators,
-                        contentCoding: body.answer.coding, mediaType: body.answer.mediaType,
-                        total: body.total,
-                        written: 0, durable: 0, bootIdentifier: context.boot, mountIdentifier: context.mount,
-                        answers: 1))
+                var row = PartialRow(
+                    name: file.name, key: job.entry.key, source: body.source,
+                    validators: body.answer.validators, contentCoding: body.answer.coding,
+                    mediaType: body.answer.mediaType, total: body.total, written: 0, durable: 0,
+                    bootIdentifier: context.boot, mountIdentifier: context.mount, answers: 1)
+                row.serverDigest = body.digest
+                active = ActivePartial(file: file, row: row)
             }
         } catch {
             connection = nil
-            throw Setback(storage: error)
+            guard body.isContinuation, error.isAboutOneFile else { throw Setback(storage: error) }
+            forgetPartial(&job)
+            return .unfinished(Setback(.retry, "partial", "\(error.subject): \(error.reason)"))
         }
 
         context.keeper.began(active)
@@ -82,6 +85,15 @@ extension Transfer {
                 broken = Setback(transport: error)
                 break receiving
             }
+            let isLarge = body.total.map { $0 > UInt64(buffer.count) } ?? true
+            if isLarge {
+                do throws(Setback) {
+                    try checkRoom(for: nil, &connection)
+                } catch {
+                    broken = error
+                    break receiving
+                }
+            }
             do throws(SystemError) {
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<Int(length - active.file.size)])
                 digest.update(bytes)
@@ -90,7 +102,7 @@ extension Transfer {
                 context.counters.bytes.add(UInt64(bytes.count), ordering: .relaxed)
             } catch {
                 broken = Setback(storage: error)
-                if error.isDiskFull { makeRoom(active) }
+                if error.isDiskFull, !error.isFileTooLarge { makeRoom(active) }
                 break receiving
             }
         }
@@ -109,6 +121,17 @@ extension Transfer {
         switch settle(end) {
         case .publish:
             guard let sum else { throw Setback(.disk, "internal", "a file without a digest") }
+            if judges.isEmpty, body.answer.isHTML, job.facts.isNameSilent, !job.facts.acceptsHTML,
+                job.row.copy == nil
+            {
+                let witness = job.maskedURL
+                if context.suspect({ $0.sawPage(sum.bytes, at: witness) }) {
+                    context.keeper.drop(active.name)
+                    throw Setback(
+                        .later, "portal",
+                        "another URL has the very same html page: a captive portal? --accept-html takes it")
+                }
+            }
             try handIn(&job, active, body, sum)
             return .handedIn
         case .askOn, .keep:
@@ -196,14 +219,21 @@ extension Transfer {
         return true
     }
 
-    /// What remains must fit beside the reserve, so that a full disk is met before it is full.
-    private func checkRoom(for body: WantedBody, holding held: UInt64) throws(SystemError) {
-        guard let total = body.total, total > held else { return }
-        let space = try context.cache.partials.space()
-        let reserve = context.reserve(total: space.total)
-        if space.available < reserve || space.available - reserve < total - held {
-            throw SystemError("write", context.cache.path, code: SystemError.noSpace)
-        }
+    /// What is to come must fit beside the reserve, so that a full disk is met before it is full: the ledger needs
+    /// room to say so, and other programs may need some too.
+    ///
+    /// - Parameter bytes: nil when it is not known how many will come; there must be room at all.
+    private func checkRoom(for bytes: UInt64?, _ connection: inout Connection?) throws(Setback) {
+        let (cache, reserve) = (context.cache, context.reserve)
+        let space = try onDisk { () throws(SystemError) in try cache.partials.space() }
+        let kept = reserve(space.total)
+        let free = space.available > kept ? space.available - kept : 0
+        if free > 0, bytes ?? 0 <= free { return }
+        connection = nil
+        let what =
+            "\(cache.path): \(space.available) bytes are free, \(kept) of them are to stay so (--reserve)"
+        guard free > 0, let bytes else { throw Setback(.disk, "disk full", what) }
+        throw Setback(.tooLarge, "disk full", "\(what), \(bytes) are needed")
     }
 
     /// Gives some of a partial back, so that the ledger can still say what happened.

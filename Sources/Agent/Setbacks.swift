@@ -63,6 +63,7 @@ extension Setback {
                     default: ""
                     }
                 self.init(.never, "certificate", "\(subject): \(failure.text)\(advice)")
+                certificate = failure.isAboutTime ? .time : .identity
             } else {
                 self.init(
                     failure.kind == .protocolTooOld ? .never : .retry, "tls", "\(subject): \(failure.text)",

@@ -6,6 +6,8 @@ package struct SyncOptions: Sendable {
     /// Paths; `-` is standard input.
     package var manifests: [String]
     package var cache: String
+    /// The ledger's folder; nil for the one in the cache.
+    package var state: String?
     /// Transfers at once, in all and to one host; at least 1.
     package var jobs = 8
     package var perHost = 4

@@ -61,6 +61,7 @@ struct Transfer: ~Copyable {
             let length: UInt64? =
                 if case .length(let length)? = connection?.framing?.body { length } else { nil }
             let answer = AnswerFacts(head: head, length: length, now: now)
+            if answer.isTrustworthy(asked: asked) { context.suspect { $0.sawGoodAnswer() } }
             let verdict = judge(
                 asked: asked, answer: answer, entry: job.facts, partial: partial ?? job.partial?.facts,
                 copy: copy)
@@ -90,6 +91,10 @@ struct Transfer: ~Copyable {
                 if let success = try publishHeld(&job) { return success }
                 mustAskWhole = true
             case .refuse(let refusal):
+                if refusal == .portal || refusal == .status(511) {
+                    let witness = job.maskedURL
+                    context.suspect { $0.sawPortal(witness) }
+                }
                 let setback = Setback(
                     refusal: refusal, head: head, at: hop, from: connection?.route.forwarder, now: now)
                 try drain(&connection)
@@ -135,7 +140,8 @@ extension WantedBody {
         freshness = ServerFreshness(
             head: head, isOwnOrigin: isHome, isSurprisingHTML: answer.isHTML && !entry.namesHTML,
             now: now)
-        digests = Checksum.representationDigests(in: head)
+        // A coded body is not what a digest of the plain file is of, and the other way round.
+        digest = answer.coding.isEmpty ? Checksum.serverDigest(in: head, isWhole: !continuing) : nil
         source = hop.source
     }
 }

@@ -106,8 +106,11 @@ struct Worker: ~Copyable {
             if job.isRowDirty { context.keeper.save(job.row) }
             context.counters.deferred.add(1, ordering: .relaxed)
             return context.scheduler.finished(job, host: host)
+        case .tooLarge:
+            context.counters.diskFailed.store(true, ordering: .relaxed)
         case .disk:
             context.counters.diskFailed.store(true, ordering: .relaxed)
+            context.stop.raise()
         case .retry, .later, .never, .gone:
             if job.source < job.entry.mirrors.count {
                 // What all of them said decides in the end: one that may come back beats one that will not.
@@ -120,16 +123,27 @@ struct Worker: ~Copyable {
             }
         }
         let last = job.worst.map { setback.isPermanent ? $0 : setback } ?? setback
-        job.remember(last, now: wallSeconds())
-        if last.remedy == .gone, job.row.copy != nil { job.row.isGone = true }
-        context.keeper.save(job.row)
-        context.counters.notCurrent(isPermanent: last.isPermanent)
-        notice(
-            .failed(
-                url: job.maskedURL, place: job.entry.place, isPermanent: last.isPermanent,
-                reason: last.reason,
-                message: last.message + (job.row.copy == nil ? "" : "; the copy in the cache stays")))
+        if last.certificate != nil {
+            context.hold(job, last)
+        } else {
+            notice(context.conclude(job, last))
+        }
         context.scheduler.finished(job, host: host)
+    }
+}
+
+extension RunContext {
+    /// Remembers how an entry failed, counts it, and says so.
+    func conclude(_ ended: Job, _ setback: Setback) -> Notice {
+        var job = ended
+        job.remember(setback, now: wallSeconds())
+        if setback.remedy == .gone, job.row.copy != nil { job.row.isGone = true }
+        keeper.save(job.row)
+        counters.notCurrent(isPermanent: setback.isPermanent)
+        return .failed(
+            url: job.maskedURL, place: job.entry.place, isPermanent: setback.isPermanent,
+            reason: setback.reason,
+            message: setback.message + (job.row.copy == nil ? "" : "; the copy in the cache stays"))
     }
 }
 
@@ -138,7 +152,7 @@ extension Setback {
     var isPermanent: Bool {
         switch remedy {
         case .never, .gone: true
-        case .retry, .later, .stopped, .disk: false
+        case .retry, .later, .stopped, .tooLarge, .disk: false
         }
     }
 }

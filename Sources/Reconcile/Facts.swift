@@ -42,6 +42,9 @@ package struct EntryFacts: Hashable, Sendable {
     /// The name itself says that html is what belongs there, or says nothing at all.
     var mayBeHTML: Bool { acceptsHTML || namesHTML }
 
+    /// The name says nothing about the kind of content.
+    package var isNameSilent: Bool { fileExtension.isEmpty }
+
     /// Html at this name is no surprise.
     package var namesHTML: Bool { fileExtension.isEmpty || Self.htmlExtensions.contains(fileExtension) }
 

@@ -31,6 +31,11 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         guard let status = try LedgerFile.status(in: state) else { return nil }
         let path = LedgerFile.path(in: state)
         guard status.size > 0 else { throw LedgerError(.damaged, path: path, reason: "is empty") }
+        // SQLite would make a log that is missing, also for a connection that only reads. Without one nobody writes.
+        let hasLog = try state.withLedgerErrors { state throws(SystemError) in
+            try state.status(of: LedgerFile.name + "-wal") != nil
+        }
+        guard hasLog else { return try connect(path, .immutable, patience) }
         do throws(LedgerError) {
             return try connect(path, .readOnly, patience)
         } catch  where error.kind == .unusable {
@@ -41,16 +46,24 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens the ledger of a cache; nil when there is no such cache, or no ledger in it.
-    package static func open(cache path: String, patience: Int32 = 2000) throws(LedgerError) -> LedgerReader?
-    {
-        let ledger = path + "/" + CacheFolder.stateName + "/" + LedgerFile.name
+    ///
+    /// - Parameter folder: the ledger's, when it is not the cache's own.
+    package static func open(
+        cache path: String, ledger folder: String? = nil, patience: Int32 = 2000
+    ) throws(LedgerError) -> LedgerReader? {
+        let place = folder ?? path + "/" + CacheFolder.stateName
         let state: Folder
         do throws(SystemError) {
-            state = try Folder(opening: path).open(folder: CacheFolder.stateName)
+            state =
+                if let folder {
+                    try Folder(opening: folder)
+                } else {
+                    try Folder(opening: path).open(folder: CacheFolder.stateName)
+                }
         } catch  where error.isMissing {
             return nil
         } catch {
-            throw LedgerError(error, path: ledger)
+            throw LedgerError(error, path: place + "/" + LedgerFile.name)
         }
         return try open(in: state, patience: patience)
     }
@@ -77,7 +90,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         let entry = try database.prepare(
             "SELECT \(entryColumns) FROM entry WHERE key = ?", "reading an entry")
         let entries = try database.prepare(
-            "SELECT \(entryColumns) FROM entry ORDER BY key", "reading the entries")
+            "SELECT \(entryColumns) FROM entry ORDER BY id", "reading the entries")
         let partialsOfKey = try database.prepare(
             "SELECT \(partialColumns) FROM partial WHERE key = ? ORDER BY name", "reading partials")
         let partials = try database.prepare(
@@ -122,7 +135,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The rows of the keys, in the keys' order, nil where there is none. Sorted keys go fastest.
+    /// The rows of the keys, in the keys' order, nil where there is none.
     package mutating func entries(for keys: [Key]) throws(LedgerError) -> [EntryRow?] {
         try snapshot { reader throws(LedgerError) in
             var rows: [EntryRow?] = []
@@ -132,7 +145,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Calls the body with each row in the order of the keys.
+    /// Calls the body with each row, in the order in which the entries first came.
     package mutating func forEachEntry(
         _ body: (EntryRow) throws(LedgerError) -> Void
     ) throws(LedgerError) {

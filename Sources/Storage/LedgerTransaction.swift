@@ -3,6 +3,7 @@ package import Wire
 /// What can be changed in the ledger; exists only inside `LedgerWriter.transaction`.
 package struct LedgerTransaction: ~Copyable {
     private var saveEntry: Statement
+    private var introduceEntry: Statement
     private var deleteEntry: Statement
     private var savePartial: Statement
     private var updatePartial: Statement
@@ -17,16 +18,18 @@ package struct LedgerTransaction: ~Copyable {
     static func prepare(on database: borrowing Database) throws(DatabaseError) -> LedgerTransaction {
         LedgerTransaction(
             saveEntry: try database.prepare(
-                LedgerSchema.replace("entry", "state, " + LedgerSchema.entryColumns), "saving an entry"),
+                LedgerSchema.upsert("entry", LedgerSchema.entryColumns + ", state"), "saving an entry"),
+            introduceEntry: try database.prepare(
+                LedgerSchema.insert("entry", LedgerSchema.entryColumns + ", state"), "adding an entry"),
             deleteEntry: try database.prepare("DELETE FROM entry WHERE key = ?", "deleting an entry"),
             savePartial: try database.prepare(
-                LedgerSchema.replace("partial", LedgerSchema.partialColumns), "saving a partial"),
+                LedgerSchema.upsert("partial", LedgerSchema.partialColumns), "saving a partial"),
             updatePartial: try database.prepare(
                 "UPDATE partial SET written = ?, durable = ?, digest_state = ? WHERE name = ?",
                 "saving progress"),
             deletePartial: try database.prepare("DELETE FROM partial WHERE name = ?", "deleting a partial"),
             saveOrigin: try database.prepare(
-                LedgerSchema.replace("origin", "origin, not_before"), "saving an origin's patience"),
+                LedgerSchema.upsert("origin", "origin, not_before"), "saving an origin's patience"),
             deleteOrigin: try database.prepare(
                 "DELETE FROM origin WHERE origin = ?", "deleting an origin's patience"),
             forgetOrigins: try database.prepare(
@@ -47,9 +50,18 @@ package struct LedgerTransaction: ~Copyable {
     /// Puts the row in, or in the place of its key's.
     package mutating func save(_ row: EntryRow) throws(LedgerError) {
         try withLedgerErrors { () throws(DatabaseError) in
-            try saveEntry.bind(row.state.rawValue)
             try saveEntry.bind(row)
+            try saveEntry.bind(row.state.rawValue)
             try saveEntry.run()
+        }
+    }
+
+    /// Puts the row in unless its key has one already, which knows more.
+    package mutating func introduce(_ row: EntryRow) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try introduceEntry.bind(row)
+            try introduceEntry.bind(row.state.rawValue)
+            try introduceEntry.run()
         }
     }
 

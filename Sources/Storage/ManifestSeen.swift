@@ -102,6 +102,8 @@ struct ChecksumMark: Equatable {
         case .sha384: number = 4
         case .sha512: number = 5
         case .xxh3: number = 6
+        case .crc32: number = 7
+        case .crc32c: number = 8
         }
         let digest = checksum.bytes.withUnsafeBytes { hash($0, seed: 0) }
         bits = number << 29 | UInt32(truncatingIfNeeded: digest & 0x1FFF_FFFF)

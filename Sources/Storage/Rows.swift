@@ -143,6 +143,8 @@ package struct PartialRow: Hashable, Sendable {
     package var answers: Int
     /// The digest's running state at `written`; nil when the algorithm's state cannot be saved.
     package var digestState: [UInt8]?
+    /// The digest of the whole that an answer named; it judges the bytes when the manifest names none.
+    package var serverDigest: Checksum?
     /// All bytes are there, checked and durable; only the rename and its record are missing.
     package var ready: CopyRow?
 

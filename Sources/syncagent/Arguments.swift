@@ -68,12 +68,10 @@ struct Arguments {
             }
             let text = word.text
             let (row, attached) = try option(text, for: command)
-            switch row.name {
-            case .help:
+            if row.name == .version { return .version }
+            if row.name == .help {
                 wantsHelp = true
                 continue
-            case .version: return .version
-            default: break
             }
             let typed = row.name.typed
             guard let placeholder = row.argument else {

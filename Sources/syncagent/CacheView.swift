@@ -11,11 +11,12 @@ struct CacheView: ~Copyable {
     private let state: Folder?
     private let partials: Folder?
 
-    init(path: String) throws(CommandError) {
+    /// - Parameter ledger: the ledger's folder, when it is not the cache's own.
+    init(path: String, ledger folder: String? = nil) throws(CommandError) {
         let top = try CacheView.folder(path)
         let state = try CacheView.folder(path + "/.syncagent")
         let partials = try CacheView.folder(path + "/.syncagent/partial")
-        let ledger = try CacheView.ledger(path)
+        let ledger = try CacheView.ledger(path, folder)
         self.path = path
         self.ledger = ledger
         self.top = top
@@ -23,9 +24,11 @@ struct CacheView: ~Copyable {
         self.partials = partials
     }
 
-    private static func ledger(_ path: String) throws(CommandError) -> LedgerReader? {
+    private static func ledger(
+        _ path: String, _ folder: String?
+    ) throws(CommandError) -> LedgerReader? {
         do throws(LedgerError) {
-            return try LedgerReader.open(cache: path)
+            return try LedgerReader.open(cache: path, ledger: folder)
         } catch {
             throw failure(error)
         }

@@ -5,7 +5,7 @@ struct Main {
     static func main() {
         // A file that is opened under the number of a closed standard stream would receive our messages.
         StandardStream.fillGaps()
-        SignalWatch.ignoreBrokenPipes()
+        SignalWatch.ignoreFailedWrites()
         let words = processArguments().map { Argument(bytes: $0) }
         SecretWords.conceal(in: words)
         endProcess(run(words))

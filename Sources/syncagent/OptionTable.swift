@@ -58,6 +58,8 @@ enum Command: String, CaseIterable {
 /// The name of an option; `OptionTable.rows` says everything else of it.
 enum OptionName: String, CaseIterable {
     case cache
+    case state
+    case reserve
     case jobs
     case perHost = "per-host"
     case connectTimeout = "connect-timeout"
@@ -118,6 +120,9 @@ enum OptionTable {
         OptionRow(
             name: .cache, argument: "DIR", commands: Command.allCases,
             help: "the cache folder", standard: "$SYNCAGENT_CACHE or ${XDG_CACHE_HOME:-~/.cache}/syncagent"),
+        OptionRow(
+            name: .state, argument: "DIR", commands: Command.allCases,
+            help: "the folder of the ledger, on a local disk when the cache is not", standard: "in the cache"),
         OptionRow(name: .jobs, argument: "N", commands: [.sync], help: "transfers at a time", standard: "8"),
         OptionRow(
             name: .perHost, argument: "N", commands: [.sync], help: "transfers at a time from one host",
@@ -152,6 +157,9 @@ enum OptionTable {
             name: .waitLock, argument: "TIME", commands: [.sync],
             help: "wait for another run on the cache to end",
             standard: "0"),
+        OptionRow(
+            name: .reserve, argument: "SIZE", commands: [.sync],
+            help: "leave so much of the disk free", standard: "1 %, at most 64M"),
         OptionRow(
             name: .caCertificates, argument: "FILE", commands: [.sync],
             help: "certificates (PEM) to trust instead of the system's"),

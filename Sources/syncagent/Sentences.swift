@@ -13,7 +13,7 @@ enum Sentences {
             (place.map { self.place($0) + ": " } ?? "") + url + ": " + message
         case .remark(let url, let message): url + ": " + message
         case .changed: nil
-        case .general(let message): message
+        case .warning(let message), .general(let message): message
         }
     }
 
@@ -65,7 +65,7 @@ enum Sentences {
     private static func failure(_ error: CacheError) -> CommandError {
         let code: ExitCode
         switch error.kind {
-        case .missing, .notAFolder, .noPermission, .readOnly: code = .cannotCreate
+        case .missing, .notAFolder, .noPermission, .readOnly, .divided: code = .cannotCreate
         case .full, .failed: code = .inputOutput
         }
         return CommandError(
