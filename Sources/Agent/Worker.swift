@@ -134,8 +134,10 @@ struct Worker: ~Copyable {
 
 extension RunContext {
     /// Remembers how an entry failed, counts it, and says so.
-    func conclude(_ ended: Job, _ setback: Setback) -> Notice {
+    func conclude(_ ended: Job, _ why: Setback) -> Notice {
         var job = ended
+        var setback = why
+        setback.message = job.secrets(options).hidden(in: why.message)
         job.remember(setback, now: wallSeconds())
         if setback.remedy == .gone, job.row.copy != nil { job.row.isGone = true }
         keeper.save(job.row)
