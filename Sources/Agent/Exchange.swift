@@ -8,7 +8,7 @@ extension Transfer {
     /// Sends the request that the rule asked for and waits for the answer's head, over the connection at hand when
     /// it leads to this origin and can be used again, else over a new one.
     mutating func exchange(
-        _ asked: Ask, of job: borrowing Job, redirects: Redirects, over connection: inout Connection?
+        _ asked: Ask, of job: Job, redirects: Redirects, over connection: inout Connection?
     ) throws(Setback) -> ResponseHead {
         let url: HTTPURL
         do throws(TransportError) {
@@ -85,9 +85,11 @@ extension Transfer {
         switch asked {
         case .whole, .nothing, .check:
             break
-        case .revalidate(let tag, let date), .prove(let tag, let date):
+        case .revalidate(let tag, let date):
             if let tag { fields.append(("If-None-Match", tag)) }
             if let date { fields.append(("If-Modified-Since", date)) }
+        case .prove(let tag):
+            fields.append(("If-None-Match", tag))
         case .rest(let from, let ifRange):
             fields.append(("Range", "bytes=\(from)-"))
             if let ifRange { fields.append(("If-Range", ifRange)) }

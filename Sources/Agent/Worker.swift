@@ -23,8 +23,7 @@ struct Worker: ~Copyable {
         while let job = context.scheduler.take(preferring: connection?.origin) { work(on: job) }
     }
 
-    private mutating func work(on taken: Job) {
-        var job = taken
+    private mutating func work(on job: Job) {
         let host = job.url.origin.host
         while true {
             if let left = unreachable(job.url.origin) {
@@ -38,13 +37,13 @@ struct Worker: ~Copyable {
                 return end(job, setback, host)
             }
             do throws(Setback) {
-                switch try transfer.attempt(&job, over: &connection) {
+                switch try transfer.attempt(job, over: &connection) {
                 case .current:
-                    if job.partial != nil { transfer.forgetPartial(&job) }
+                    if job.partial != nil { transfer.forgetPartial(job) }
                     if job.row.failure != nil || job.row.isGone { job.isRowDirty = true }
                     job.row.failure = nil
                     job.row.isGone = false
-                    if job.isRowDirty { context.keeper.save(job.row) }
+                    context.keeper.save(job)
                     context.counters.current.add(1, ordering: .relaxed)
                     return context.scheduler.finished(job, host: host)
                 case .handedIn:
@@ -52,11 +51,11 @@ struct Worker: ~Copyable {
                 case .unfinished(let setback):
                     let why =
                         setback ?? Setback(.retry, "incomplete", "the server sends it in parts too small")
-                    guard follow(&job, after: why, host) else { return }
+                    guard follow(job, after: why, host) else { return }
                 }
             } catch {
                 guard error.remedy == .retry else { return end(job, error, host) }
-                guard follow(&job, after: error, host) else { return }
+                guard follow(job, after: error, host) else { return }
             }
         }
     }
@@ -70,7 +69,7 @@ struct Worker: ~Copyable {
     }
 
     /// Decides what follows a try that may be repeated; true to go on at once.
-    private func follow(_ job: inout Job, after setback: Setback, _ host: String) -> Bool {
+    private func follow(_ job: Job, after setback: Setback, _ host: String) -> Bool {
         if let wait = setback.wait {
             if wait > job.patience {
                 let wall = wallSeconds() + wait
@@ -86,7 +85,7 @@ struct Worker: ~Copyable {
             context.scheduler.again(job, host: host, in: seconds)
             return false
         }
-        switch job.budget.ended(holding: job.partial?.written ?? 0) {
+        switch job.budget.ended(holding: job.reached) {
         case .now:
             return true
         case .retry(let number):
@@ -99,8 +98,7 @@ struct Worker: ~Copyable {
     }
 
     /// The job's present URL is given up: the next mirror has its turn, or the entry ends here for this run.
-    private func end(_ ended: Job, _ setback: Setback, _ host: String) {
-        var job = ended
+    private func end(_ job: Job, _ setback: Setback, _ host: String) {
         switch setback.remedy {
         case .stopped:
             if job.isRowDirty { context.keeper.save(job.row) }
@@ -134,8 +132,7 @@ struct Worker: ~Copyable {
 
 extension RunContext {
     /// Remembers how an entry failed, counts it, and says so.
-    func conclude(_ ended: Job, _ why: Setback) -> Notice {
-        var job = ended
+    func conclude(_ job: Job, _ why: Setback) -> Notice {
         var setback = why
         setback.message = job.secrets(options).hidden(in: why.message)
         job.remember(setback, now: wallSeconds())
@@ -161,12 +158,26 @@ extension Setback {
 
 extension Job {
     /// Notes the failure that ends this entry for this run.
-    mutating func remember(_ setback: Setback, now: Int64) {
+    func remember(_ setback: Setback, now: Int64) {
         let before = row.failure
         row.failure = FailureRow(
             since: before?.since ?? now, lastTry: now, tries: (before?.tries ?? 0) &+ 1,
             notBefore: setback.wait.map { $0 > retryAfterPatience ? now + $0 : now },
             isPermanent: setback.isPermanent,
             reason: setback.reason, message: setback.message, fingerprint: entry.fingerprint)
+    }
+}
+
+extension Keeper {
+    /// Remembers what a job learnt about a copy that is current.
+    fileprivate func save(_ job: Job) {
+        if job.isRowDirty {
+            save(job.row)
+        } else if job.isConfirmed, let copy = job.row.copy {
+            save(
+                Confirmation(
+                    key: job.entry.key, received: copy.received, freshUntil: copy.freshUntil,
+                    isImmutable: copy.isImmutable))
+        }
     }
 }

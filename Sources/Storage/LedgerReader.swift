@@ -22,6 +22,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     private var states: Statement
     private var origin: Statement
     private var runs: Statement
+    private var publicationRows: Statement
 
     /// Opens the ledger in the folder `.syncagent`; nil when there is none. Waits at most `patience` milliseconds,
     /// here and at each read, for a program that locks it.
@@ -104,8 +105,9 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
             "SELECT \(LedgerSchema.runColumns) FROM run ORDER BY id DESC LIMIT ?", "reading the runs")
         return LedgerReader(
             database: database, entry: entry, entries: entries, partialsOfKey: partialsOfKey,
-            partials: partials,
-            states: states, origin: origin, runs: runs)
+            partials: partials, states: states, origin: origin, runs: runs,
+            publicationRows: try database.prepare(
+                "SELECT id, names FROM publication ORDER BY id", "reading the publications"))
     }
 
     /// Lets the body see one and the same state in all that it reads. Not to be nested; keep it short, since the
@@ -122,6 +124,22 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         } catch {
             database.rollback()
             throw error
+        }
+    }
+
+    /// Publications that a crash cut short, or that are under way.
+    package mutating func publications() throws(LedgerError) -> [PublicationRow] {
+        try withLedgerErrors { () throws(DatabaseError) in
+            var rows: [PublicationRow] = []
+            while try publicationRows.step() {
+                let identifier = publicationRows.integer()
+                rows.append(
+                    PublicationRow(
+                        identifier: identifier,
+                        partials: publicationRows.text().split(separator: " ").map(String.init)))
+            }
+            publicationRows.reset()
+            return rows
         }
     }
 

@@ -145,7 +145,7 @@ struct CredentialTests {
         let option = try Program.sync(["\(origin.url)/a"], ["--header", "Proxy-Authorization: hunter2"])
         #expect(option.code == 64, "\(option)")
         let line = try Program.sync(["\(origin.url)/a", "  header=proxy-authorization: hunter2"])
-        #expect(line.code == 1, "\(line)")
+        #expect(line.code == 65, "\(line)")
         #expect(!(option.errors + line.errors).contains("hunter2"))
         #expect(origin.log.isEmpty)
     }

@@ -44,27 +44,29 @@ struct ProxyTests {
         let authority = try Authority()
         let nginx = try Nginx(authority: authority)
         try write(body, to: nginx.files + "/file.bin")
-        let proxy = try Tinyproxy(user: "jane", password: "hun:ter2")
+        let proxy = try Tinyproxy(user: "jane", password: "hunter2")
         let url = "\(nginx.url)/file.bin"
         let outcome = try Program.sync(
             [url], ["--cacert", authority.certificate],
-            environment: ["https_proxy": "http://jane:hun%3Ater2@127.0.0.1:\(proxy.port)"])
+            environment: ["https_proxy": "http://jane:hunte%722@127.0.0.1:\(proxy.port)"])
         try expectMirrored(url, outcome)
         let host = nginx.url.dropFirst("https://".count)
         #expect(try proxy.requests() == ["CONNECT \(host) HTTP/1.1"])
     }
 
     @Test(
-        "the wrong password is a failure for now, told with the proxy's name and without the password",
-        arguments: ["http", "https"], [0, 1])
-    func wrongPassword(scheme: String, retries: Int) throws {
+        "no password or the wrong one is a failure for now, told with the proxy's name and without the password",
+        arguments: ["http", "https"], [("", 407, 0), ("", 407, 1), ("jane:sesame@", 401, 1)])
+    func wrongPassword(scheme: String, row: (userinfo: String, status: Int, retries: Int)) throws {
         let proxy = try Tinyproxy(user: "jane", password: "hunter2")
         let url = "\(scheme)://127.0.0.1:1/file.bin"
+        let retries = row.retries
         let outcome = try Program.sync(
             [url], ["--retries", "\(retries)"],
-            environment: ["all_proxy": "http://jane:sesame@127.0.0.1:\(proxy.port)"])
+            environment: ["all_proxy": "http://\(row.userinfo)127.0.0.1:\(proxy.port)"])
         #expect(outcome.code == 75, "\(outcome)")
-        #expect(outcome.errors.contains("proxy 127.0.0.1:\(proxy.port) answered 407"), "\(outcome)")
+        let words = "proxy 127.0.0.1:\(proxy.port) answered \(row.status)"
+        #expect(outcome.errors.contains(words), "\(outcome)")
         #expect(!outcome.errors.contains("sesame"))
         #expect(try proxy.requests().count == retries + 1)
         #expect(Program.finished.isEmpty && Program.partials.isEmpty)
@@ -162,7 +164,7 @@ struct ProxyTests {
         ("HTTP/1.1 502 Bad\r\n\r\n<html/>", "answered 502"),
         ("HTTP/1.1 503 Busy\r\nRetry-After: 1\r\n\r\n", "answered 503"),
         ("HTTP/1.1 302 There\r\nLocation: http://127.0.0.1:1/\r\n\r\n", "answered 302"),
-        ("HTTP/1.1 200 OK\r\n\r\n<html>log in</html>", "nobody asked for"),
+        ("HTTP/1.1 200 OK\r\n\r\n<html>log in</html>", "proxy"),
         ("220 smtp\r\n", "no HTTP"), ("", "closed"),
     ]
 
@@ -196,6 +198,18 @@ struct ProxyTests {
         #expect(outcome.errors.contains("origin answered 407"), "\(outcome)")
         #expect(try nginx.log().count == 1)
         #expect(try proxy.requests().count == (inTunnel ? 1 : 0))
+    }
+
+    @Test("a 407 or 401 to a request that was handed on", arguments: [(407, 75), (401, 1)])
+    func forwarded407(status: Int, code: Int32) throws {
+        let proxy = try TestOrigin { $0.respond(status, [("Proxy-Authenticate", "Basic")]) }
+        let outcome = try Program.sync(
+            ["http://origin.test/file.bin"], ["--retries", "1"],
+            environment: ["http_proxy": "http://jane:hunter2@127.0.0.1:\(proxy.port)"])
+        #expect(outcome.code == code, "\(outcome)")
+        #expect(outcome.errors.contains("answered \(status)") && !outcome.errors.contains("hunter2"))
+        #expect(proxy.log.count == (code == 75 ? 2 : 1))
+        #expect(proxy.log.allSatisfy { $0.request.field("proxy-authorization") != nil })
     }
 
     @Test("a redirect out of a tunnel is asked on its own route, without the proxy's credentials")
