@@ -67,6 +67,45 @@ struct SignalTests {
         #expect(Program.partials.isEmpty)
     }
 
+    @Test("a signal while a copy is being proven costs nothing", .enabled(if: Tracer.isThere))
+    func whileProving() throws {
+        let origin = try TestOrigin { $0.serve(Resource(Self.body)) }
+        let url = "\(origin.url)/a.bin"
+        #expect(try Program.sync([url]).code == 0)
+        let path = "\(Program.cache)/\(try #require(Program.finished.first))"
+        // The same bytes with another time have to be hashed.
+        #expect(Child.run("/usr/bin/touch", ["-d", "2001-01-01", path]).code == 0)
+        // strace(1) lets each read of it take half a second.
+        let words = Tracer.words("pread64", inject: "delay_enter=500000") + ["-P", path]
+        let child = try Program.start(
+            under: words, ["sync", try Program.manifest([url]), "--cache", Program.cache])
+        let process = eventually { () -> pid_t? in
+            let children = readSmallFile("/proc/\(child.process)/task/\(child.process)/children") ?? ""
+            guard let process = children.split(separator: " ").first.flatMap({ pid_t($0) }) else {
+                return nil
+            }
+            return isOpen(path, in: process) ? process : nil
+        }
+        _ = CLinux.kill(try #require(process), SIGTERM)
+        let outcome = child.wait()
+        #expect(outcome.code == 75, "\(outcome)")
+        let known = origin.log.count
+        let next = try Program.sync([url])
+        #expect(next.code == 0, "\(next)")
+        #expect(
+            origin.log.dropFirst(known).map { $0.request.field("if-none-match") } == ["\"v1\""],
+            "the copy is still known")
+    }
+
+    /// Whether a process has the file open.
+    private func isOpen(_ path: String, in process: pid_t) -> Bool {
+        names(in: "/proc/\(process)/fd").contains { number in
+            var buffer = [CChar](repeating: 0, count: 4096)
+            let length = max(0, readlink("/proc/\(process)/fd/\(number)", &buffer, buffer.count))
+            return String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) == path
+        }
+    }
+
     @Test("a second signal ends the process at once", arguments: [SIGTERM, SIGINT, SIGHUP])
     func second(_ signal: Int32) throws {
         // A FIFO that nobody reads from holds up the sentence that the end waits for.
