@@ -23,6 +23,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
         .systemLibrary(name: "CXXHash", pkgConfig: "libxxhash", providers: [.apt(["libxxhash-dev"])]),
+        .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // Knows and decides: no system module is imported here.
@@ -35,7 +36,7 @@ let package = Package(
             name: "Transport", dependencies: ["Wire", "Posix", "COpenSSL", "CIDN2"], swiftSettings: strict),
         .target(
             name: "Storage",
-            dependencies: ["Wire", "Posix", "CSQLite", "COpenSSL", "CXXHash", "CZlib"],
+            dependencies: ["Wire", "Posix", "CLinux", "CSQLite", "COpenSSL", "CXXHash", "CISAL", "CZlib"],
             swiftSettings: strict),
 
         // Who runs when; and the edge.
@@ -47,8 +48,9 @@ let package = Package(
             swiftSettings: strict),
 
         // The origin that demo and tests talk to.
-        .target(name: "TestOrigin", dependencies: ["Posix"], swiftSettings: strict),
-        .executableTarget(name: "demo-origin", dependencies: ["TestOrigin"], swiftSettings: strict),
+        .target(name: "TestOrigin", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
+        .executableTarget(
+            name: "demo-origin", dependencies: ["TestOrigin", "Posix", "CLinux"], swiftSettings: strict),
 
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Wire"], swiftSettings: strict),
@@ -59,6 +61,9 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage", "Wire", "Posix"], swiftSettings: strict),
         .testTarget(name: "AgentTests", dependencies: ["Agent"], swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["TestOrigin", "syncagent"], swiftSettings: strict),
+            name: "CommandTests",
+            dependencies: [
+                "TestOrigin", "syncagent", "demo-origin", "Agent", "Storage", "Posix", "Wire", "CLinux",
+            ], swiftSettings: strict),
     ]
 )

@@ -15,6 +15,8 @@ final class ActivePartial: Sendable {
         var row: PartialRow
         /// What the ledger was told last.
         var recorded: PartialRow?
+        /// Its row is the publisher's business now.
+        var isRetired = false
     }
 
     /// A partial that begins.
@@ -70,9 +72,16 @@ final class ActivePartial: Sendable {
     /// no row: without one it is swept.
     var unrecorded: PartialRow? {
         progress.withLock { progress in
-            progress.row.written > 0 && progress.recorded != progress.row ? progress.row : nil
+            progress.row.written > 0 && !progress.isRetired && progress.recorded != progress.row
+                ? progress.row : nil
         }
     }
+
+    /// The ledger has a row of this name, as far as this run knows.
+    var isInLedger: Bool { progress.withLock { $0.recorded != nil || $0.row.answers > 1 } }
+
+    /// No progress is recorded any more.
+    func retire() { progress.withLock { $0.isRetired = true } }
 
     /// The ledger has this row now.
     func recorded(_ row: PartialRow) { progress.withLock { $0.recorded = row } }

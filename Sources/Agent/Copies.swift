@@ -7,11 +7,11 @@ import Wire
 extension Transfer {
     /// The published file as the rules need it, proven by its digest where disk and ledger do not simply agree. nil
     /// when there is none to be believed.
-    func provenCopy(_ job: inout Job) throws(Setback) -> CopyFacts? {
+    func provenCopy(_ job: Job) throws(Setback) -> CopyFacts? {
         let before = job.row
         do throws(SystemError) {
-            if job.mayAdopt { try adopt(&job) }
-            if job.copyNeedsProof { try prove(&job) }
+            if job.mayAdopt { try adopt(job) }
+            if job.copyNeedsProof { try prove(job) }
         } catch {
             job.remark("the file in the cache cannot be read (\(error.reason)); fetching it afresh")
         }
@@ -25,7 +25,7 @@ extension Transfer {
 
     /// Hashes the file that has the name: it is believed when the digest is the ledger's, and its digest becomes of
     /// the manifest's type when that is another.
-    private func prove(_ job: inout Job) throws(SystemError) {
+    private func prove(_ job: Job) throws(SystemError) {
         job.copyNeedsProof = false
         guard var copy = job.row.copy else { return }
         job.row.copy = nil
@@ -50,7 +50,7 @@ extension Transfer {
     }
 
     /// Takes a file that the ledger does not know when the manifest's checksum fits.
-    private func adopt(_ job: inout Job) throws(SystemError) {
+    private func adopt(_ job: Job) throws(SystemError) {
         job.mayAdopt = false
         guard let wanted = job.wantedAlgorithm,
             let status = try context.cache.status(of: job.entry.fileName), status.kind == .regular
@@ -68,7 +68,7 @@ extension Transfer {
 
     /// Publishes a partial that holds all bytes, proven by the manifest's checksum or by a 304; nil when the checksum
     /// is wrong, and the partial is dropped.
-    func publishHeld(_ job: inout Job) throws(Setback) -> Success? {
+    func publishHeld(_ job: Job) throws(Setback) -> Success? {
         guard let row = job.partial else { return nil }
         let wanted = job.wantedAlgorithm ?? .xxh3
         let (cache, stop) = (context.cache, context.stop)
@@ -82,18 +82,18 @@ extension Transfer {
             job.remark("the bytes held cannot be read (\(error.reason)); fetching the file afresh")
         }
         guard let (file, found) = held else {
-            forgetPartial(&job)
+            forgetPartial(job)
             return nil
         }
         guard let sum = found else { throw Setback(.stopped, "stopped", "stopped") }
         let active = ActivePartial(file: file, row: row)
         if !job.entry.checksums.isEmpty, try !fits(sum, judges: job.entry.checksums, active) {
-            forgetPartial(&job)
+            forgetPartial(job)
             job.remark("the bytes held do not have the manifest's checksum; fetching the file afresh")
             return nil
         }
         try handIn(
-            &job, active,
+            job, active,
             CopyRow(
                 size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
                 received: wallSeconds(), mediaType: row.mediaType))
@@ -115,28 +115,28 @@ extension Job {
         return CopyFacts(
             validators: copy.validators, checksumFits: sizeFits ? judge.map { $0 == copy.digest } : false,
             received: copy.received, freshUntil: copy.freshUntil, isImmutable: copy.isImmutable,
-            isHTML: copy.mediaType == "text/html" || copy.mediaType == "application/xhtml+xml")
+            isHTML: isHTML(copy.mediaType))
     }
 
     /// The origin confirmed the copy: what its 304 says of freshness replaces what was stored (RFC 9111 4.3.4).
-    mutating func confirmed(by head: ResponseHead, isHome: Bool, now: Int64) {
+    func confirmed(by head: ResponseHead, isHome: Bool, now: Int64) {
         let isSurprise = copyFacts?.isHTML == true && !facts.namesHTML
         let freshness = ServerFreshness(
             head: head, isOwnOrigin: isHome, isSurprisingHTML: isSurprise, now: now)
         row.copy?.received = now
         row.copy?.freshUntil = freshness.until
         row.copy?.isImmutable = freshness.isImmutable
-        isRowDirty = true
+        isConfirmed = true
     }
 
     /// Notes something about this transfer that is no failure.
-    mutating func remark(_ text: String) {
+    func remark(_ text: String) {
         row.remark = text
         isRowDirty = true
     }
 
     /// Notes that bytes held were given up.
-    mutating func restarted(_ why: String) {
+    func restarted(_ why: String) {
         row.restarts += 1
         remark("started over, \(partial?.written ?? 0) bytes given up: \(why)")
     }
@@ -145,11 +145,22 @@ extension Job {
 extension PartialRow {
     /// What the rules need of it.
     var facts: PartialFacts {
-        PartialFacts(length: written, total: total, validators: validators, coding: contentCoding)
+        PartialFacts(
+            length: written, total: total, validators: validators, coding: contentCoding,
+            isHTML: isHTML(mediaType))
     }
 }
 
 extension AnswerFacts {
+    /// It cannot be a portal's: content that is no page, or a 304 that knows our version.
+    func isTrustworthy(asked: Ask) -> Bool {
+        switch status {
+        case 200, 203, 206: !isHTML
+        case 304: validators.etag != nil && asked != .whole
+        default: false
+        }
+    }
+
     init(head: ResponseHead, length: UInt64?, now: Int64) {
         // `identity` and an empty field are no coding (RFC 9110 8.4.1).
         let codings = (head.value("content-encoding") ?? "").lowercased().split(separator: ",")
@@ -168,27 +179,5 @@ extension ServerFreshness {
             cacheControl: head.value("cache-control"), expires: head.value("expires"),
             date: head.value("date").flatMap { parseHTTPDate($0, now: now) }, age: head.value("age"),
             isOwnOrigin: isOwnOrigin, isSurprisingHTML: isSurprisingHTML, now: now)
-    }
-}
-
-extension Checksum {
-    /// The digests of the whole representation that a head names and that we can compute (RFC 9530 3; the older
-    /// Digest of RFC 3230). A digest that does not parse judges nothing.
-    static func representationDigests(in head: ResponseHead) -> [Checksum] {
-        var found: [(algorithm: String, bytes: [UInt8])] = []
-        if let field = head.value("repr-digest") { found = parseDigestField(field) }
-        if found.isEmpty, let field = head.value("digest") { found = parseOldDigestField(field) }
-        return found.compactMap { name, bytes in
-            let algorithm: DigestAlgorithm? =
-                switch name {
-                case "sha-512": .sha512
-                case "sha-256": .sha256
-                case "md5": .md5
-                case "sha": .sha1
-                default: nil
-                }
-            guard let algorithm, bytes.count == algorithm.length else { return nil }
-            return Checksum(algorithm: algorithm, bytes: bytes)
-        }
     }
 }

@@ -14,6 +14,15 @@ struct Publication: Sendable {
     let displaced: [String]
 }
 
+/// What a 304 says of a copy.
+struct Confirmation: Sendable {
+    let key: Key
+    /// Wall seconds.
+    let received: Int64
+    let freshUntil: Int64?
+    let isImmutable: Bool
+}
+
 /// Keeps what the run learns: progress by a timer, finished files in groups.
 ///
 /// Two threads, since a sync may take seconds and progress may not wait for it. The recorder owns the timer and
@@ -50,6 +59,7 @@ final class Keeper: Sendable {
         var dirtySince: Instant?
         var lastRecord = Instant(nanoseconds: 0)
         var rows: [EntryRow] = []
+        var confirmed: [Confirmation] = []
         var newRows: [EntryRow] = []
         var notBefore: [(origin: Origin, wall: Int64)] = []
         var dropped: [String] = []
@@ -61,8 +71,11 @@ final class Keeper: Sendable {
         var publisherEnded = false
         var failure: Setback?
 
-        mutating func touch() {
-            if dirtySince == nil { dirtySince = .now }
+        /// Notes that there is something to record; true when the recorder does not know that yet.
+        mutating func touch() -> Bool {
+            if dirtySince != nil { return false }
+            dirtySince = .now
+            return true
         }
     }
 
@@ -95,30 +108,27 @@ final class Keeper: Sendable {
 
     /// A transfer wrote so many bytes.
     func wrote(_ count: Int) {
-        let wakes = state.withLock { state in
+        state.change { state in
             let before = state.dirtyBytes
             state.dirtyBytes += UInt64(count)
-            let isFirst = state.dirtySince == nil
-            state.touch()
-            return isFirst || (before < Self.recordBytes && state.dirtyBytes >= Self.recordBytes)
+            return state.touch() || (before < Self.recordBytes && state.dirtyBytes >= Self.recordBytes)
         }
-        if wakes { state.signal { _ in } }
     }
 
     /// A transfer stopped writing this partial, which stays for later.
     func kept(_ partial: ActivePartial) {
-        state.signal { state in
-            state.touch()
+        state.change { state in
             state.leaving.insert(partial.name)
+            return state.touch()
         }
     }
 
     /// A partial is of no more use.
     func drop(_ name: String) {
-        state.signal { state in
-            state.touch()
+        state.change { state in
             state.active[name] = nil
             state.dropped.append(name)
+            return state.touch()
         }
     }
 
@@ -128,34 +138,47 @@ final class Keeper: Sendable {
             state.finished.count + state.publishing < Self.groupSize * 2 || state.failure != nil
                 ? .done(()) : .wait(until: .never)
         }
-        state.signal { state in
+        publication.partial.retire()
+        state.change { state in
             state.active[publication.partial.name] = nil
             state.finished.append(publication)
-            if state.finishedSince == nil { state.finishedSince = .now }
+            if state.finishedSince == nil {
+                state.finishedSince = .now
+                return true
+            }
+            return state.finished.count >= Self.groupSize
         }
     }
 
     /// What is to be remembered of an entry.
     func save(_ row: EntryRow) {
-        state.signal { state in
+        state.change { state in
             state.rows.append(row)
-            state.touch()
+            return state.touch()
+        }
+    }
+
+    /// A copy was confirmed, and nothing else about it has changed.
+    func save(_ confirmation: Confirmation) {
+        state.change { state in
+            state.confirmed.append(confirmation)
+            return state.touch()
         }
     }
 
     /// Entries that the ledger has not seen before, in the order of their keys.
     func introduce(_ rows: [EntryRow]) {
-        state.signal { state in
+        state.change { state in
             state.newRows.append(contentsOf: rows)
-            state.touch()
+            return state.touch()
         }
     }
 
     /// When an origin wants to be asked again, in wall seconds.
     func save(notBefore wall: Int64, of origin: Origin) {
-        state.signal { state in
+        state.change { state in
             state.notBefore.append((origin, wall))
-            state.touch()
+            return state.touch()
         }
     }
 
@@ -198,6 +221,7 @@ final class Keeper: Sendable {
     private struct Record {
         var partials: [ActivePartial] = []
         var rows: [EntryRow] = []
+        var confirmed: [Confirmation] = []
         var newRows: [EntryRow] = []
         var notBefore: [(origin: Origin, wall: Int64)] = []
         var dropped: [String] = []
@@ -205,11 +229,19 @@ final class Keeper: Sendable {
 
     private func record() {
         while let work = nextRecord() {
-            let rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
+            var rows: [(ActivePartial, PartialRow)] = []
             do throws(Setback) {
                 try onLedger { (ledger) throws(LedgerError) in
+                    // Read here, alone with the ledger: a partial that is handed to the publisher meanwhile is
+                    // retired before the publisher writes its row, so no older row can follow that one.
+                    rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
                     for (_, row) in rows { try ledger.save(row) }
                     for row in work.rows { try ledger.save(row) }
+                    for entry in work.confirmed {
+                        try ledger.confirm(
+                            entry.key, received: entry.received, freshUntil: entry.freshUntil,
+                            isImmutable: entry.isImmutable)
+                    }
                     // Some of them may be published by now.
                     for row in work.newRows { try ledger.introduce(row) }
                     for (origin, wall) in work.notBefore { try ledger.setNotBefore(wall, for: origin) }
@@ -243,6 +275,7 @@ final class Keeper: Sendable {
             for name in state.leaving { state.active[name] = nil }
             state.leaving = []
             (work.rows, state.rows) = (state.rows, [])
+            (work.confirmed, state.confirmed) = (state.confirmed, [])
             // A first run may introduce a million entries: not in one commit, which others would wait for.
             work.newRows = Array(state.newRows.prefix(1000))
             state.newRows.removeFirst(min(1000, state.newRows.count))
@@ -276,7 +309,7 @@ final class Keeper: Sendable {
                     for partial in partials { try partial.makeDurable() }
                     // Their names too, or the bytes could not be found again.
                     try cache.syncPartials()
-                    state.signal { $0.touch() }
+                    state.change { $0.touch() }
                 } catch {
                     fail(Setback(storage: error))
                 }
@@ -314,9 +347,9 @@ final class Keeper: Sendable {
         var refused: [String: Setback] = [:]
         if failure == nil {
             do throws(Setback) {
-                try secure(group)
+                let identifier = try secure(group)
                 refused = try name(group)
-                try conclude(group, refused: refused)
+                try conclude(group, identifier, refused: refused)
             } catch {
                 fail(error)
             }
@@ -325,9 +358,10 @@ final class Keeper: Sendable {
         for publication in group { onPublished(publication, failure ?? refused[publication.partial.name]) }
     }
 
-    /// Data first, record second: that all bytes are there and durable, so that after a crash from here on the
-    /// publication is finished, not fetched again.
-    private func secure(_ group: [Publication]) throws(Setback) {
+    /// Data first, record second: what the files are, and that all bytes are there and durable, so that after a crash
+    /// from here on the publication is finished, not fetched again.
+    private func secure(_ group: [Publication]) throws(Setback) -> Int64 {
+        var identifier: Int64 = 0
         try onDisk { () throws(SystemError) in
             if group.count <= 2 {
                 for publication in group { try publication.partial.file.syncData() }
@@ -337,19 +371,11 @@ final class Keeper: Sendable {
             }
         }
         try onLedger { (ledger) throws(LedgerError) in
-            for publication in group {
-                // Without its entry a partial that is ready could not be given its name after a crash.
-                var entry = publication.row
-                entry.copy = nil
-                try ledger.introduce(entry)
-                var row = publication.partial.snapshot
-                row.durable = row.written
-                row.digestState = nil
-                row.ready = publication.row.copy
-                try ledger.save(row)
-            }
+            for publication in group { try ledger.save(publication.row) }
+            identifier = try ledger.beginPublication(group.map(\.partial.name))
         }
         try onDisk(syncLog)
+        return identifier
     }
 
     /// Name last. Which ones could not have it, by their partial's name: one bad entry stops no other.
@@ -368,11 +394,18 @@ final class Keeper: Sendable {
         return refused
     }
 
-    private func conclude(_ group: [Publication], refused: [String: Setback]) throws(Setback) {
+    private func conclude(
+        _ group: [Publication], _ identifier: Int64, refused: [String: Setback]
+    ) throws(Setback) {
         try onLedger { (ledger) throws(LedgerError) in
+            try ledger.endPublication(identifier)
             for publication in group {
-                if refused[publication.partial.name] == nil { try ledger.save(publication.row) }
-                try ledger.deletePartial(publication.partial.name)
+                if refused[publication.partial.name] != nil {
+                    var row = publication.row
+                    row.copy = nil
+                    try ledger.save(row)
+                }
+                if publication.partial.isInLedger { try ledger.deletePartial(publication.partial.name) }
                 for name in publication.displaced { try ledger.deletePartial(name) }
             }
         }

@@ -15,8 +15,8 @@ struct WantedBody: Sendable {
     let total: UInt64?
     let answer: AnswerFacts
     let freshness: ServerFreshness
-    /// Digests of the whole representation that the server names (RFC 9530).
-    let digests: [Checksum]
+    /// The digest of the whole representation that the server names.
+    let digest: Checksum?
     /// The hop that answered.
     let source: String
 }
@@ -24,12 +24,14 @@ struct WantedBody: Sendable {
 extension Transfer {
     /// Writes the body to disk as it comes, then settles what has become of it.
     mutating func receive(
-        _ job: inout Job, _ body: WantedBody, over connection: inout Connection?
+        _ job: Job, _ body: WantedBody, over connection: inout Connection?
     ) throws(Setback) -> Success {
         let held = job.partial
         // Who named a digest judges; XXH3 only guards the file against rot.
-        let judges = job.entry.checksums.isEmpty ? body.digests : job.entry.checksums
-        let algorithm = judges.max { $0.algorithm.length < $1.algorithm.length }?.algorithm ?? .xxh3
+        let named = body.digest ?? (body.isContinuation ? held?.serverDigest : nil)
+        let judges = job.entry.checksums.isEmpty ? named.map { [$0] } ?? [] : job.entry.checksums
+        let algorithm =
+            judges.map(\.algorithm).filter(\.isCryptographic).max { $0.length < $1.length } ?? .xxh3
         var digest = RunningDigest(algorithm)
         let active: ActivePartial
         try checkRoom(
@@ -39,7 +41,7 @@ extension Transfer {
                 guard let row = held,
                     let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
                 else {
-                    forgetPartial(&job)
+                    forgetPartial(job)
                     connection = nil
                     return .unfinished(Setback(.retry, "partial", "its partial file is gone"))
                 }
@@ -47,20 +49,18 @@ extension Transfer {
                 digest = try resume(digest, over: file, row: row)
             } else {
                 let file = try context.cache.createPartial(for: job.entry.key)
-                active = ActivePartial(
-                    file: file,
-                    row: PartialRow(
-                        name: file.name, key: job.entry.key, source: body.source,
-                        validators: body.answer.validators,
-                        contentCoding: body.answer.coding, mediaType: body.answer.mediaType,
-                        total: body.total,
-                        written: 0, durable: 0, bootIdentifier: context.boot, mountIdentifier: context.mount,
-                        answers: 1))
+                var row = PartialRow(
+                    name: file.name, key: job.entry.key, source: body.source,
+                    validators: body.answer.validators, contentCoding: body.answer.coding,
+                    mediaType: body.answer.mediaType, total: body.total, written: 0, durable: 0,
+                    bootIdentifier: context.boot, mountIdentifier: context.mount, answers: 1)
+                row.serverDigest = body.digest
+                active = ActivePartial(file: file, row: row)
             }
         } catch {
             connection = nil
             guard body.isContinuation, error.isAboutOneFile else { throw Setback(storage: error) }
-            forgetPartial(&job)
+            forgetPartial(job)
             return .unfinished(Setback(.retry, "partial", "\(error.subject): \(error.reason)"))
         }
 
@@ -109,9 +109,10 @@ extension Transfer {
         if broken != nil { connection = nil }
 
         let row = active.snapshot
+        job.reached = row.written
         var end = BodyEnd(
             isComplete: broken == nil, length: row.written, total: body.total, expectedSize: job.entry.size,
-            isMixed: row.answers > 1, wasAskedAgain: job.wasAskedAgain)
+            isMixed: row.answers > 1, isPart: body.isContinuation, wasAskedAgain: job.wasAskedAgain)
         var sum: Checksum?
         if end.isComplete, row.written == body.total ?? row.written {
             let found = digest.finish()
@@ -121,15 +122,31 @@ extension Transfer {
         switch settle(end) {
         case .publish:
             guard let sum else { throw Setback(.disk, "internal", "a file without a digest") }
-            try handIn(&job, active, body, sum)
+            if judges.isEmpty, body.answer.isHTML, job.facts.isNameSilent, !job.facts.acceptsHTML,
+                job.row.copy == nil
+            {
+                let witness = job.maskedURL
+                if context.suspect({ $0.sawPage(sum.bytes, at: witness) }) {
+                    context.keeper.drop(active.name)
+                    throw Setback(
+                        .later, "portal",
+                        "another URL has the very same html page: a captive portal? --accept-html takes it")
+                }
+            }
+            if row.written == 0, connection?.framing?.body == .untilClose {
+                job.remark("the server announced no length and sent nothing, so the file is empty")
+            }
+            try handIn(job, active, body, sum)
             return .handedIn
         case .askOn, .keep:
             job.keep(active, instead: held, keeper: context.keeper)
             if let broken, broken.remedy != .retry { throw broken }
+            broken?.message +=
+                row.total.map { "; \(row.written) of \($0) bytes came" } ?? "; \(row.written) bytes came"
             return .unfinished(broken)
         case .askAgain(let wrong):
             context.keeper.drop(active.name)
-            forgetPartial(&job)
+            forgetPartial(job)
             job.asksPastCaches = true
             job.wasAskedAgain = true
             return .unfinished(Setback(wrong: wrong, end: end, found: sum, judges: judges))
@@ -142,11 +159,11 @@ extension Transfer {
 
     /// Puts a complete, checked file in the keeper's hands.
     private func handIn(
-        _ job: inout Job, _ active: ActivePartial, _ body: WantedBody, _ sum: Checksum
+        _ job: Job, _ active: ActivePartial, _ body: WantedBody, _ sum: Checksum
     ) throws(Setback) {
         let row = active.snapshot
         try handIn(
-            &job, active,
+            job, active,
             CopyRow(
                 size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
                 received: wallSeconds(), freshUntil: body.freshness.until,
@@ -155,7 +172,7 @@ extension Transfer {
     }
 
     /// The same with what is to be known of the file; its time and inode are read here.
-    func handIn(_ job: inout Job, _ active: ActivePartial, _ copy: CopyRow) throws(Setback) {
+    func handIn(_ job: Job, _ active: ActivePartial, _ copy: CopyRow) throws(Setback) {
         var copy = copy
         do throws(SystemError) {
             try active.file.setReadOnly()
@@ -212,12 +229,21 @@ extension Transfer {
     /// room to say so, and other programs may need some too.
     ///
     /// - Parameter bytes: nil when it is not known how many will come; there must be room at all.
-    private func checkRoom(for bytes: UInt64?, _ connection: inout Connection?) throws(Setback) {
+    private mutating func checkRoom(for bytes: UInt64?, _ connection: inout Connection?) throws(Setback) {
+        // Of what was free at the last look, this worker's share: a look for each small file would cost as much as
+        // its write.
+        if let bytes, bytes <= knownRoom {
+            knownRoom -= bytes
+            return
+        }
         let (cache, reserve) = (context.cache, context.reserve)
         let space = try onDisk { () throws(SystemError) in try cache.partials.space() }
         let kept = reserve(space.total)
         let free = space.available > kept ? space.available - kept : 0
-        if free > 0, bytes ?? 0 <= free { return }
+        if free > 0, bytes ?? 0 <= free {
+            knownRoom = free / 256
+            return
+        }
         connection = nil
         let what =
             "\(cache.path): \(space.available) bytes are free, \(kept) of them are to stay so (--reserve)"
@@ -236,7 +262,7 @@ extension Transfer {
         }
     }
 
-    func forgetPartial(_ job: inout Job) {
+    func forgetPartial(_ job: Job) {
         if let row = job.partial { context.keeper.drop(row.name) }
         job.partial = nil
     }
@@ -264,7 +290,7 @@ private struct StallMeter {
 
 extension Job {
     /// Keeps what has come: the new partial, or the one that was there before when that is worth more.
-    mutating func keep(_ active: ActivePartial, instead held: PartialRow?, keeper: Keeper) {
+    func keep(_ active: ActivePartial, instead held: PartialRow?, keeper: Keeper) {
         let row = active.snapshot
         if let held, held.name != row.name {
             if row.written == 0 || !prefers(newer: row, to: held) {

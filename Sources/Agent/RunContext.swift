@@ -19,6 +19,12 @@ final class RunContext: Sendable {
     let counters = Counters()
     let habits = OriginHabits()
     let flights = Flights()
+    private let suspicions = Monitor(Doubts())
+
+    private struct Doubts {
+        var suspicions = Suspicions()
+        var refused: [(Job, Setback)] = []
+    }
 
     init(
         options: SyncOptions, cache: CacheFolder, keeper: Keeper, scheduler: Scheduler, network: Network,
@@ -33,6 +39,23 @@ final class RunContext: Sendable {
         boot = bootIdentifier()
         mount = cache.partials.mountIdentifier()
     }
+
+    /// Tells the suspicions what was seen; ends the run when they find a portal.
+    @discardableResult
+    func suspect<Result: Sendable>(_ body: (inout Suspicions) -> Result) -> Result {
+        let (result, finding) = suspicions.withLock { (body(&$0.suspicions), $0.suspicions.finding) }
+        if finding == .portal { scheduler.close() }
+        return result
+    }
+
+    /// What the run as a whole suffers from, when that was found.
+    var finding: Suspicions.Finding? { suspicions.withLock { $0.suspicions.finding } }
+
+    /// A refused certificate: whether it is the server's fault or the network's is known at the end.
+    func hold(_ job: Job, _ setback: Setback) { suspicions.withLock { $0.refused.append((job, setback)) } }
+
+    /// The jobs that ended with a refused certificate.
+    var held: [(Job, Setback)] { suspicions.withLock { $0.refused } }
 
     /// Bytes that must stay free on the file system.
     func reserve(total: UInt64) -> UInt64 { options.reserve ?? min(64 << 20, total / 100) }

@@ -1,4 +1,5 @@
 package import Storage
+package import Wire
 
 /// What one `sync` is asked to do.
 package struct SyncOptions: Sendable {
@@ -31,6 +32,12 @@ package struct SyncOptions: Sendable {
     package var waitLock = 0.0
     /// A file of CA certificates in place of the system's.
     package var caCertificates: String?
+    /// PEM files of our own certificate and its key, for servers that ask for one.
+    package var certificate: String?
+    package var certificateKey: String?
+    package var proxies = ProxyRules()
+    /// Users and passwords for entries that bring none of their own.
+    package var netrc: Netrc?
     package var acceptCoded = false
     package var acceptHTML = false
     /// Sent to every entry's own origin.

@@ -76,6 +76,6 @@ package enum SyncError: Error, Sendable {
     case badLines(Int)
     /// 75
     case lockHeld(cache: String)
-    /// 78: `--cacert` and the like.
+    /// 78: `--cacert`, `--cert` and the like.
     case configuration(String)
 }

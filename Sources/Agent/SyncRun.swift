@@ -52,10 +52,14 @@ package final class SyncRun: Sendable {
         }
         let lock = try takeLock(of: cache)
         try warn(of: cache)
+        var proxies = options.proxies
+        proxies.exceptions = proxies.exceptions.mappingNames(asciiName)
         let network = Network(
-            tls: TLSOptions(authorities: options.caCertificates), connectTimeout: options.connectTimeout,
-            stop: stop)
-        if options.caCertificates != nil {
+            tls: TLSOptions(
+                authorities: options.caCertificates, certificate: options.certificate,
+                key: options.certificateKey),
+            proxies: proxies, connectTimeout: options.connectTimeout, stop: stop)
+        if options.caCertificates != nil || options.certificate != nil {
             do throws(TLSSetupError) {
                 _ = try network.tls()
             } catch {
@@ -99,8 +103,8 @@ package final class SyncRun: Sendable {
     }
 
     private func takeLock(of cache: CacheFolder) throws(SyncError) -> CacheLock {
-        // Who only looks whether a run is at work holds the lock for a moment.
-        let deadline = Instant.now.advanced(bySeconds: max(options.waitLock, 0.1))
+        // `status` holds the lock for a moment when it looks whether a run has it; that is no reason to leave.
+        let deadline = Instant.now.advanced(bySeconds: max(options.waitLock, 0.2))
         while true {
             do throws(CacheError) {
                 if let lock = try cache.lock() { return lock }
@@ -108,7 +112,7 @@ package final class SyncRun: Sendable {
                 throw .cacheUnusable(error)
             }
             // flock(2) has no deadline of its own.
-            if Instant.now >= deadline || stop.wait(until: min(deadline, .now.advanced(bySeconds: 0.03))) {
+            if Instant.now >= deadline || stop.wait(until: min(deadline, .now.advanced(bySeconds: 0.05))) {
                 throw .lockHeld(cache: cache.path)
             }
         }
@@ -248,6 +252,26 @@ package final class SyncRun: Sendable {
                 reason: setback.reason, message: setback.message))
     }
 
+    /// Refused certificates are the servers' own fault, unless all of them have the same trouble: then nothing is
+    /// remembered, and the run says where to look.
+    private func concludeRefused(_ context: RunContext) {
+        switch context.finding {
+        case .portal:
+            notice(
+                .general(
+                    "somebody on the way answers for several servers, perhaps a captive portal: log in to the network and run again"
+                ))
+            context.counters.deferred.add(context.held.count, ordering: .relaxed)
+        case .clock:
+            notice(
+                .general(
+                    "no certificate is valid at this time for several hosts: check the clock and run again"))
+            context.counters.deferred.add(context.held.count, ordering: .relaxed)
+        case nil:
+            for (job, setback) in context.held { notice(context.conclude(job, setback)) }
+        }
+    }
+
     private func finish(
         _ context: RunContext, run: RunRow, manifests: borrowing Manifests, trouble: SyncError?,
         lock: consuming CacheLock
@@ -257,6 +281,7 @@ package final class SyncRun: Sendable {
         if context.scheduler.isOffline {
             notice(.general("offline: no host could be reached; what is missing waits for the next run"))
         }
+        concludeRefused(context)
         var run = run
         let counters = context.counters
         func figures() -> SyncOutcome {
@@ -372,5 +397,14 @@ struct Timer {
     func end() {
         own.raise()
         thread?.join()
+    }
+}
+
+/// A host name in the form of IDNA; nil when it has none.
+private func asciiName(_ name: String) -> String? {
+    do throws(TransportError) {
+        return try asciiHost(name)
+    } catch {
+        return nil
     }
 }

@@ -13,17 +13,13 @@ package enum Disposition: Hashable, Sendable {
 /// The rule of what a status means when it brings no body of ours (RFC 9110 15).
 package func disposition(ofStatus status: Int) -> Disposition {
     switch status {
+    // An interim answer has no place here, and a status that no registry knows is no reason to give an entry up
+    // for good.
+    case ..<200, 600...: .retry
     case 202: .later
     case 408, 425, 429: .retry
     case 404, 410: .gone
     case 500...599: .retry
-    // A status that no registry knows is no reason to give an entry up for good.
-    case 600...: .retry
     default: .never
     }
-}
-
-/// Whether a status may carry a Retry-After that pauses the whole origin (RFC 9110 10.2.3, RFC 6585 4).
-package func pausesOrigin(status: Int) -> Bool {
-    status == 429 || status == 503
 }

@@ -10,8 +10,9 @@ package enum Ask: Hashable, Sendable {
     case revalidate(ifNoneMatch: String?, ifModifiedSince: String?)
     /// A GET for the bytes from here on; `ifRange` nil only when a checksum, or the 206's own ETag, will judge.
     case rest(from: UInt64, ifRange: String?)
-    /// The partial has its whole size: a GET whose 304 proves it.
-    case prove(ifNoneMatch: String?, ifModifiedSince: String?)
+    /// The partial has its whole size: a GET whose 304 proves it. A date would not do: servers may answer 304 when
+    /// the file is older than it (RFC 9110 13.1.3).
+    case prove(ifNoneMatch: String)
     /// The partial has its whole size and the manifest's checksum judges it: no request.
     case check
 
@@ -29,18 +30,15 @@ package enum Ask: Hashable, Sendable {
 package func ask(
     entry: EntryFacts, copy: CopyFacts?, partial: PartialFacts?, ignoresIfRange: Bool = false, now: Int64
 ) -> Ask {
-    if let copy, copy.checksumFits != false, let belief = belief(in: copy, entry: entry, now: now) {
+    if let copy, let belief = belief(in: copy, entry: entry, now: now) {
         return .nothing(belief)
     }
     if let partial {
-        if partial.isWhole {
+        if partial.isWhole(in: entry) {
             if entry.hasChecksum { return .check }
-            let marks = conditions(partial.validators)
             // An ETag that is weak or malformed still names the version in If-None-Match, but does not promise
             // the same bytes, so it proves nothing about a partial.
-            if partial.validators.strong != nil, let marks {
-                return .prove(ifNoneMatch: marks.etag, ifModifiedSince: marks.date)
-            }
+            if case .etag(let tag) = partial.validators.strong { return .prove(ifNoneMatch: tag) }
         } else {
             switch partial.validators.strong {
             case .etag(let tag): return .rest(from: partial.length, ifRange: ignoresIfRange ? nil : tag)
@@ -61,8 +59,10 @@ private func conditions(_ validators: Validators) -> (etag: String?, date: Strin
     validators.isEmpty ? nil : (validators.etag?.text, validators.lastModified)
 }
 
-/// Whether a copy is believed without asking, and by whose word.
+/// Whether a copy is believed without asking, and by whose word. One that the manifest's checksum does not fit
+/// never is.
 package func belief(in copy: CopyFacts, entry: EntryFacts, now: Int64) -> Ask.Belief? {
+    if copy.checksumFits == false { return nil }
     if copy.checksumFits == true || entry.isImmutable, entry.trust != .never { return .immutable }
     // A clock that stands before the time of receipt says nothing about age.
     guard now >= copy.received else { return nil }

@@ -39,18 +39,23 @@ package struct EntryFacts: Hashable, Sendable {
         self.acceptsHTML = acceptsHTML
     }
 
-    /// The name itself says that html is what belongs there, or says nothing at all.
-    var mayBeHTML: Bool { acceptsHTML || namesHTML }
+    /// The name says nothing about the kind of content.
+    package var isNameSilent: Bool { fileExtension.isEmpty }
 
-    /// Html at this name is no surprise.
-    package var namesHTML: Bool { fileExtension.isEmpty || Self.htmlExtensions.contains(fileExtension) }
+    /// Html at this name is no surprise: it says so, or leaves it open.
+    package var namesHTML: Bool {
+        isNameSilent || isHTMLByName || Self.openExtensions.contains(fileExtension)
+    }
+
+    /// The name itself says that the file is html.
+    var isHTMLByName: Bool { Self.htmlExtensions.contains(fileExtension) }
 
     /// The name itself says that the file is a gzip stream.
     var isGzipByName: Bool { Self.gzipExtensions.contains(fileExtension) }
 
-    private static let htmlExtensions: Set<String> = [
-        "html", "htm", "xhtml", "xht", "shtml", "php", "asp", "aspx", "jsp", "cgi",
-    ]
+    private static let htmlExtensions: Set<String> = ["html", "htm", "xhtml", "xht", "shtml"]
+    /// Programs on the server, which answer with anything.
+    private static let openExtensions: Set<String> = ["php", "asp", "aspx", "jsp", "cgi"]
     private static let gzipExtensions: Set<String> = ["gz", "tgz", "svgz"]
 }
 
@@ -90,18 +95,22 @@ package struct PartialFacts: Hashable, Sendable {
     package var validators: Validators
     /// The Content-Encoding of the answer that began it; empty for none.
     package var coding: String
+    /// The answer that began it was html.
+    package var isHTML: Bool
 
     package init(
-        length: UInt64, total: UInt64? = nil, validators: Validators = Validators(), coding: String = ""
+        length: UInt64, total: UInt64? = nil, validators: Validators = Validators(), coding: String = "",
+        isHTML: Bool = false
     ) {
         self.length = length
         self.total = total
         self.validators = validators
         self.coding = coding
+        self.isHTML = isHTML
     }
 
-    /// All bytes are there, by the size that an answer told.
-    package var isWhole: Bool { total == length }
+    /// All bytes are there, by the size that an answer told, else by the manifest's.
+    func isWhole(in entry: EntryFacts) -> Bool { (total ?? entry.size) == length }
 }
 
 /// A response head, as far as the rules need it.
@@ -131,5 +140,10 @@ package struct AnswerFacts: Hashable, Sendable {
     }
 
     /// An html page, by its media type.
-    package var isHTML: Bool { mediaType == "text/html" || mediaType == "application/xhtml+xml" }
+    package var isHTML: Bool { Reconcile.isHTML(mediaType) }
+}
+
+/// Whether a media type, in lower case and without parameters, is that of an html page.
+package func isHTML(_ mediaType: String?) -> Bool {
+    mediaType == "text/html" || mediaType == "application/xhtml+xml"
 }

@@ -28,8 +28,7 @@ package struct ServerFreshness: Hashable, Sendable {
             isImmutable = false
             return
         }
-        // An Age that is no number counts as a day: better to ask than to trust.
-        let spent = age.map { Int64($0).map { max(0, $0) } ?? 86_400 } ?? 0
+        let spent = age.map(Self.seconds(inAge:)) ?? 0
         var lifetime: Int64?
         if let seconds = control?.maxAge {
             lifetime = seconds
@@ -47,5 +46,13 @@ package struct ServerFreshness: Hashable, Sendable {
         let (left, under) = lifetime.subtractingReportingOverflow(spent)
         let (end, over) = now.addingReportingOverflow(under ? 0 : max(0, left))
         until = over ? .max : end
+    }
+
+    /// An Age beyond all bounds is as old as can be (RFC 9111 1.2.2); one that is no number counts as a day, since
+    /// it is better to ask than to trust.
+    private static func seconds(inAge text: String) -> Int64 {
+        if let number = Int64(text) { return max(0, number) }
+        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        return isNumber ? .max : 86_400
     }
 }

@@ -1,4 +1,4 @@
-import Wire
+package import Wire
 
 /// What a response head means for the bytes that we hold.
 package enum Verdict: Hashable, Sendable {
@@ -81,7 +81,7 @@ package func judge(
     case 304:
         return notModified(asked: asked, answer: answer, partial: partial, copy: copy)
     case 416:
-        return rangeRefused(asked: asked, answer: answer, partial: partial)
+        return rangeRefused(asked: asked, answer: answer, entry: entry, partial: partial)
     case 301, 302, 303, 307, 308:
         return .redirect
     default:
@@ -99,13 +99,13 @@ private func whole(
 ) -> Verdict {
     if answer.isHTML, !entry.acceptsHTML {
         // A portal's page must not cost bytes that we hold, even where a checksum would unmask it in the end.
-        if let partial, partial.length > 0, !entry.mayBeHTML { return .refuse(.portal) }
-        if !entry.mayBeHTML, !entry.hasChecksum, copy?.isHTML != true { return .refuse(.portal) }
+        if let partial, !partial.isHTML, !entry.isHTMLByName { return .refuse(.portal) }
+        if !entry.namesHTML, !entry.hasChecksum, copy?.isHTML != true { return .refuse(.portal) }
     }
     if !answer.coding.isEmpty, !entry.acceptsCoded {
-        let isOwnNature = (answer.coding == "gzip" || answer.coding == "x-gzip") && entry.isGzipByName
-        // With a checksum the received bytes are judged at the end, whatever they are called.
-        if !isOwnNature, !entry.hasChecksum { return .refuse(.coded(answer.coding)) }
+        let isGzip = answer.coding == "gzip" || answer.coding == "x-gzip"
+        // With a checksum the received bytes are judged at the end.
+        guard isGzip, entry.isGzipByName || entry.hasChecksum else { return .refuse(.coded(answer.coding)) }
     }
     return .replace(total: total)
 }
@@ -138,9 +138,10 @@ private func part(
     return .append(upTo: bytes.upperBound + 1, total: range.total ?? partial.total)
 }
 
-/// Whether an answer's marks contradict the ones that we hold. An absent mark contradicts nothing; a mark that
-/// appears where the first answer had none does.
-private func differs(_ theirs: Validators, from ours: Validators) -> Bool {
+/// Whether an answer's marks contradict the ones that we hold. An absent mark contradicts nothing. An ETag that
+/// appears where the first answer had none does; a date that appears does not, since If-Range or the ETag has
+/// spoken already, or the checksum will.
+package func differs(_ theirs: Validators, from ours: Validators) -> Bool {
     if let tag = theirs.etag, tag.text != ours.etag?.text { return true }
     if let date = theirs.lastModified, let own = ours.lastModified, date != own { return true }
     return false
@@ -151,30 +152,44 @@ private func notModified(
 ) -> Verdict {
     switch asked {
     case .revalidate:
-        guard let own = copy?.validators.etag, let theirs = answer.validators.etag else { return .current }
-        return theirs.weaklyEquals(own) ? .current : .askWhole(.notModifiedWrong)
+        return names(copy?.validators, answer) ? .current : .askWhole(.notModifiedWrong)
     case .prove:
-        guard let own = partial?.validators.etag, let theirs = answer.validators.etag else { return .proven }
-        return theirs.weaklyEquals(own) ? .proven : .askWhole(.notModifiedWrong)
+        return names(partial?.validators, answer) ? .proven : .askWhole(.notModifiedWrong)
     case .whole, .rest, .nothing, .check:
         return .refuse(.unaskedNotModified)
     }
 }
 
-private func rangeRefused(asked: Ask, answer: AnswerFacts, partial: PartialFacts?) -> Verdict {
+/// Whether the ETag of a 304, when it has one, is weakly equal to ours (RFC 9110 15.4.5).
+private func names(_ ours: Validators?, _ answer: AnswerFacts) -> Bool {
+    guard let theirs = answer.validators.etag else { return true }
+    return ours?.etag.map(theirs.weaklyEquals) ?? false
+}
+
+private func rangeRefused(asked: Ask, answer: AnswerFacts, entry: EntryFacts, partial: PartialFacts?)
+    -> Verdict
+{
     switch asked {
     case .rest:
         // All bytes may be there already, when the first answer did not tell its size. The 416 alone proves
         // nothing (RFC 9110 15.5.17), but it is worth the question.
-        if let partial, partial.total == nil, case .etag(let tag) = partial.validators.strong,
-            let range = answer.contentRange.flatMap(ContentRange.init(parsing:)), range.part == nil,
-            range.total == partial.length,
-            answer.validators.etag.map({ $0.stronglyEquals(EntityTag(tag)) }) ?? true
-        {
+        if let partial, partial.total == nil, isWorthProving(partial, answer, entry) {
             return .prove(total: partial.length)
         }
         return .askWhole(.rangeRefused)
-    case .whole, .revalidate, .prove, .nothing, .check:
+    case .revalidate, .prove:
+        return .askWhole(.rangeRefused)
+    case .whole, .nothing, .check:
         return .refuse(.status(416))
     }
+}
+
+/// Whether a 416 leaves open that the partial is the whole, and there is a way to prove it.
+private func isWorthProving(_ partial: PartialFacts, _ answer: AnswerFacts, _ entry: EntryFacts) -> Bool {
+    let range = answer.contentRange.flatMap(ContentRange.init(parsing:))
+    if let range, range.part != nil || range.total != partial.length { return false }
+    // The manifest's checksum proves it here, at no more than the cost of reading the file.
+    if entry.hasChecksum { return true }
+    guard range != nil, case .etag(let tag) = partial.validators.strong else { return false }
+    return answer.validators.etag.map { $0.stronglyEquals(EntityTag(tag)) } ?? true
 }

@@ -48,7 +48,8 @@ package struct NetworkHealth: Sendable {
             unreachable.insert(host)
             nameless += 1
         case .unknownHost:
-            break
+            // Somebody looked the name up.
+            nameless = 0
         case .refused:
             unreachable = []
         }

@@ -1,14 +1,13 @@
 /// How long to wait before a try: exponential with full jitter, from 0.5 s up to 60 s.
 ///
 /// The upper bound by the number of the retry: 1: 0.5 s, 2: 1 s, 3: 2 s, 4: 4 s, 5: 8 s, 6: 16 s, 7: 32 s, from 8 on
-/// 60 s. The wait is drawn from the upper half, so that no retry follows at once and a crowd still spreads.
+/// 60 s. The wait is drawn from all below it, which spreads a crowd best.
 ///
 /// - Parameters:
 ///   - retry: counted from 1.
 ///   - random: in 0..<1.
 package func backoff(retry: Int, random: Double) -> Double {
-    let bound = min(60.0, 0.5 * Double(1 << min(max(retry, 1) - 1, 7)))
-    return bound * (0.5 + 0.5 * random)
+    min(60.0, 0.5 * Double(1 << min(max(retry, 1) - 1, 7))) * random
 }
 
 /// The tries of one entry in one run.
@@ -40,7 +39,7 @@ package struct RetryBudget: Hashable, Sendable {
         case giveUp
     }
 
-    /// Counts a try that ended with this many bytes of the representation held.
+    /// Counts a try whose answer brought the representation up to this length; 0 when it brought no body.
     package mutating func ended(holding length: UInt64) -> Next {
         if length >= furthest, length - furthest >= Self.progress {
             furthest = length
@@ -51,10 +50,13 @@ package struct RetryBudget: Hashable, Sendable {
         return spent > retries ? .giveUp : .retry(spent)
     }
 
-    /// Counts a start from byte 0 of bytes that were held; false when there were too many.
-    package mutating func restarted() -> Bool {
+    /// Counts a start from byte 0 although bytes were held, which spends a try; false when there were too many.
+    ///
+    /// - Parameter isOtherVersion: what comes now is another representation, of which nothing was held yet.
+    package mutating func restarted(isOtherVersion: Bool = true) -> Bool {
         restarts += 1
-        furthest = 0
+        spent += 1
+        if isOtherVersion { furthest = 0 }
         return restarts <= Self.restartLimit
     }
 }
@@ -71,8 +73,8 @@ package func isDue(failingSince since: Int64, lastTry: Int64, now: Int64) -> Boo
     guard now >= lastTry, lastTry >= since else { return true }
     let (failing, overflow) = now.subtractingReportingOverflow(since)
     let wait = overflow ? notBeforeLimit : min(failing / 4, notBeforeLimit)
-    // since <= lastTry <= now, so this difference is no larger than the one above.
-    return now.subtractingReportingOverflow(lastTry).partialValue >= wait
+    let (idle, isAges) = now.subtractingReportingOverflow(lastTry)
+    return isAges || idle >= wait
 }
 
 /// Whether a stored not-before still holds; one further ahead than a day is void.

@@ -12,13 +12,15 @@ package struct BodyEnd: Hashable, Sendable {
     package var checksumFits: Bool?
     /// The bytes came from more than one answer.
     package var isMixed: Bool
+    /// The last answer was a part (206), whose end is the file's end only when something says so.
+    package var isPart: Bool
     /// This entry was already asked again from byte 0 because a checksum was wrong.
     package var wasAskedAgain: Bool
 
     package init(
         isComplete: Bool, length: UInt64, total: UInt64?, expectedSize: UInt64? = nil,
         checksumFits: Bool? = nil,
-        isMixed: Bool = false, wasAskedAgain: Bool = false
+        isMixed: Bool = false, isPart: Bool = false, wasAskedAgain: Bool = false
     ) {
         self.isComplete = isComplete
         self.length = length
@@ -26,6 +28,7 @@ package struct BodyEnd: Hashable, Sendable {
         self.expectedSize = expectedSize
         self.checksumFits = checksumFits
         self.isMixed = isMixed
+        self.isPart = isPart
         self.wasAskedAgain = wasAskedAgain
     }
 }
@@ -53,6 +56,9 @@ package func settle(_ end: BodyEnd) -> Settlement {
     if let total = end.total {
         if end.length < total { return .askOn }
         if end.length > total { return wrong(.size, end) }
+    } else if end.isPart, end.checksumFits != true, end.length < end.expectedSize ?? .max {
+        // `bytes 5-9/*` may end anywhere; only the 416 to a further request tells that nothing is left.
+        return .askOn
     }
     if let expected = end.expectedSize, expected != end.length { return wrong(.size, end) }
     if end.checksumFits == false { return wrong(.checksum, end) }

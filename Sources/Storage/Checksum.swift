@@ -9,10 +9,22 @@ package enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
     case sha512 = "sha-512"
     /// Only our own guard against rot, when nobody named a digest.
     case xxh3 = "xxh3-128"
+    /// Only named by servers; too short to guard a file for years, so they judge a transfer and are not kept.
+    case crc32
+    case crc32c
+
+    /// Made to be hard to meet by chance or on purpose, if not all of them still are.
+    package var isCryptographic: Bool {
+        switch self {
+        case .md5, .sha1, .sha256, .sha384, .sha512: true
+        case .xxh3, .crc32, .crc32c: false
+        }
+    }
 
     /// Bytes of a digest.
     package var length: Int {
         switch self {
+        case .crc32, .crc32c: 4
         case .md5, .xxh3: 16
         case .sha1: 20
         case .sha256: 32
@@ -41,9 +53,9 @@ extension Checksum: CustomStringConvertible {
     package init?(parsing text: String) {
         if let sign = text.firstIndex(of: "=") {
             let name = text[..<sign].lowercased()
-            // `xxh3` is no manifest's business, and padded base64 has its own `=`.
+            // The others are no manifest's business, and padded base64 has its own `=`.
             let named = DigestAlgorithm.allCases.first { algorithm in
-                algorithm != .xxh3
+                algorithm.isCryptographic
                     && (name == algorithm.rawValue || name == algorithm.rawValue.filter { $0 != "-" })
             }
             if let named {

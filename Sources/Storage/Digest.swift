@@ -5,19 +5,21 @@ package struct RunningDigest: ~Copyable, Sendable {
     package let algorithm: DigestAlgorithm
     /// Bytes fed so far.
     package private(set) var count: UInt64 = 0
-    // One of the two is there, as the algorithm says.
+    // One of the three is there, as the algorithm says.
     private var context: DigestContext?
     private var state: DigestState?
+    private var crc: CyclicCheck?
 
     package init(_ algorithm: DigestAlgorithm) {
         self.algorithm = algorithm
+        // Not by `map` or `?:`: Swift 6.3 destroys a noncopyable value that comes out of them once too often.
         if let method = DigestMethods.shared[algorithm] {
             context = DigestContext(method)
-            state = nil
         } else {
             context = nil
-            state = DigestState()
         }
+        crc = CyclicCheck(algorithm)
+        if algorithm == .xxh3 { state = DigestState() } else { state = nil }
     }
 
     /// Takes up what `savedState` put down. Nil when another version of libxxhash saved it, or when it is no
@@ -29,6 +31,7 @@ package struct RunningDigest: ~Copyable, Sendable {
         algorithm = .xxh3
         count = saved.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         context = nil
+        crc = nil
         self.state = consume state
     }
 
@@ -48,9 +51,11 @@ package struct RunningDigest: ~Copyable, Sendable {
         count += UInt64(bytes.count)
         context?.update(bytes)
         state?.update(bytes)
+        crc?.update(bytes)
     }
 
     package consuming func finish() -> Checksum {
+        if let bytes = crc?.bytes { return Checksum(algorithm: algorithm, bytes: bytes) }
         if let bytes = state?.finish() { return Checksum(algorithm: algorithm, bytes: bytes) }
         var bytes = [UInt8](repeating: 0, count: algorithm.length)
         bytes.withUnsafeMutableBytes { context?.finish(into: $0) }

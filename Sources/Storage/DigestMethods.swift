@@ -34,7 +34,7 @@ struct DigestMethods: @unchecked Sendable {
         case .sha256: sha256
         case .sha384: sha384
         case .sha512: sha512
-        case .xxh3: nil
+        case .xxh3, .crc32, .crc32c: nil
         }
     }
 }

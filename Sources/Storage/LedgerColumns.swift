@@ -36,19 +36,26 @@ extension Statement {
         try bind(row.mountIdentifier)
         try bind(Int64(row.answers))
         try bind(row.digestState)
-        try bind(copy: row.ready)
+        try bind(row.serverDigest?.algorithm.rawValue)
+        try bind(row.serverDigest?.bytes)
     }
 
     /// nil when the key is none, which only a hand other than ours can have written.
     mutating func partialRow() -> PartialRow? {
         let name = text()
         guard let key = key() else { return nil }
-        return PartialRow(
+        var row = PartialRow(
             name: name, key: key, source: text(), validators: validators(), contentCoding: text(),
             mediaType: optionalText(), total: optionalInteger().map { UInt64(clamping: $0) },
             written: UInt64(clamping: integer()), durable: UInt64(clamping: integer()),
             bootIdentifier: optionalText(), mountIdentifier: optionalText(), answers: Int(integer()),
-            digestState: optionalBytes(), ready: copyRow())
+            digestState: optionalBytes())
+        let type = optionalText().flatMap { DigestAlgorithm(rawValue: $0) }
+        let bytes = optionalBytes()
+        if let type, let bytes, bytes.count == type.length {
+            row.serverDigest = Checksum(algorithm: type, bytes: bytes)
+        }
+        return row
     }
 
     mutating func runRow() -> RunRow {

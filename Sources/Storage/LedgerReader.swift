@@ -22,6 +22,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     private var states: Statement
     private var origin: Statement
     private var runs: Statement
+    private var publicationRows: Statement
 
     /// Opens the ledger in the folder `.syncagent`; nil when there is none. Waits at most `patience` milliseconds,
     /// here and at each read, for a program that locks it.
@@ -90,7 +91,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         let entry = try database.prepare(
             "SELECT \(entryColumns) FROM entry WHERE key = ?", "reading an entry")
         let entries = try database.prepare(
-            "SELECT \(entryColumns) FROM entry ORDER BY key", "reading the entries")
+            "SELECT \(entryColumns) FROM entry ORDER BY id", "reading the entries")
         let partialsOfKey = try database.prepare(
             "SELECT \(partialColumns) FROM partial WHERE key = ? ORDER BY name", "reading partials")
         let partials = try database.prepare(
@@ -104,8 +105,9 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
             "SELECT \(LedgerSchema.runColumns) FROM run ORDER BY id DESC LIMIT ?", "reading the runs")
         return LedgerReader(
             database: database, entry: entry, entries: entries, partialsOfKey: partialsOfKey,
-            partials: partials,
-            states: states, origin: origin, runs: runs)
+            partials: partials, states: states, origin: origin, runs: runs,
+            publicationRows: try database.prepare(
+                "SELECT id, names FROM publication ORDER BY id", "reading the publications"))
     }
 
     /// Lets the body see one and the same state in all that it reads. Not to be nested; keep it short, since the
@@ -125,6 +127,22 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         }
     }
 
+    /// Publications that a crash cut short, or that are under way.
+    package mutating func publications() throws(LedgerError) -> [PublicationRow] {
+        try withLedgerErrors { () throws(DatabaseError) in
+            var rows: [PublicationRow] = []
+            while try publicationRows.step() {
+                let identifier = publicationRows.integer()
+                rows.append(
+                    PublicationRow(
+                        identifier: identifier,
+                        partials: publicationRows.text().split(separator: " ").map(String.init)))
+            }
+            publicationRows.reset()
+            return rows
+        }
+    }
+
     /// nil when the key has no row.
     package mutating func entry(for key: Key) throws(LedgerError) -> EntryRow? {
         try withLedgerErrors { () throws(DatabaseError) in
@@ -135,7 +153,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The rows of the keys, in the keys' order, nil where there is none. Sorted keys go fastest.
+    /// The rows of the keys, in the keys' order, nil where there is none.
     package mutating func entries(for keys: [Key]) throws(LedgerError) -> [EntryRow?] {
         try snapshot { reader throws(LedgerError) in
             var rows: [EntryRow?] = []
@@ -145,7 +163,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Calls the body with each row in the order of the keys.
+    /// Calls the body with each row, in the order in which the entries first came.
     package mutating func forEachEntry(
         _ body: (EntryRow) throws(LedgerError) -> Void
     ) throws(LedgerError) {

@@ -1,5 +1,6 @@
 /// The ledger's tables: `entry` (one row a key), `partial` (one row an unfinished file), `origin` (who asked for
-/// patience), `run` (the last runs) and `manifest` (what was mirrored).
+/// patience), `run` (the last runs), `publication` (groups of files that are getting their names) and `manifest` (what
+/// was mirrored).
 ///
 /// Numbers that a server chose are stored clamped to 64 bits with sign; inode and fingerprint bit for bit. A copy
 /// is there when its size is not NULL, a failure when `failed_since` is not.
@@ -13,12 +14,14 @@ enum LedgerSchema {
 
     /// The migration at index n leads from version n to n + 1. Only ever appended to.
     ///
-    /// `entry` has no rowid: keys are spread evenly, so one tree with the rows in key order serves both the look-up
-    /// by sorted keys and the walk. `entry_state` alone answers the counts of `status`.
+    /// `entry` keeps its rows in the order in which they came, which is about the manifest's, and only its index in
+    /// the order of the keys: keys are spread evenly, and with the rows among them each transaction would write as
+    /// many pages as it has entries. `entry_state` alone answers the counts of `status`.
     static let migrations = [
         """
         CREATE TABLE entry (
-            key BLOB NOT NULL PRIMARY KEY,
+            id INTEGER PRIMARY KEY,
+            key BLOB NOT NULL UNIQUE,
             url TEXT NOT NULL,
             ext TEXT NOT NULL,
             state INTEGER NOT NULL,
@@ -31,7 +34,7 @@ enum LedgerSchema {
             gone INTEGER NOT NULL,
             remark TEXT,
             restarts INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID;
+        ) STRICT;
         CREATE INDEX entry_state ON entry (state, size);
         CREATE TABLE partial (
             name TEXT NOT NULL PRIMARY KEY,
@@ -47,12 +50,13 @@ enum LedgerSchema {
             mount TEXT,
             answers INTEGER NOT NULL,
             digest_state BLOB,
-            ready_size INTEGER, ready_modified INTEGER, ready_inode INTEGER,
-            ready_etag TEXT, ready_last_modified TEXT, ready_date INTEGER,
-            ready_digest_type TEXT, ready_digest BLOB,
-            ready_received INTEGER, ready_fresh_until INTEGER, ready_immutable INTEGER, ready_media_type TEXT
+            server_digest_type TEXT, server_digest BLOB
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX partial_key ON partial (key);
+        CREATE TABLE publication (
+            id INTEGER PRIMARY KEY,
+            names TEXT NOT NULL
+        ) STRICT;
         CREATE TABLE origin (
             origin TEXT NOT NULL PRIMARY KEY,
             not_before INTEGER NOT NULL
@@ -83,23 +87,27 @@ enum LedgerSchema {
     /// In the order in which `PartialRow` is bound and read.
     static let partialColumns =
         "name, key, source, etag, last_modified, date, content_coding, media_type, total, written, durable, boot, "
-        + "mount, answers, digest_state, "
-        + copyColumns.split(separator: ", ").map { "ready_" + $0 }.joined(separator: ", ")
+        + "mount, answers, digest_state, server_digest_type, server_digest"
 
     /// In the order in which `RunRow` is read.
     static let runColumns = "id, started, ended, exit_code, entries, current, failed, pending, received"
 
-    /// A statement that puts a row in, or in the place of the one with its primary key.
-    static func replace(_ table: String, _ columns: String) -> String { statement("REPLACE", table, columns) }
+    /// A statement that puts a row in, or changes the one that has the first column's value. Unlike `REPLACE` it
+    /// leaves the row where it is, and touches an index only when its columns change.
+    static func upsert(_ table: String, _ columns: String) -> String {
+        let names = columns.split(separator: ", ")
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let changes = names.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        return """
+            INSERT INTO \(table) (\(columns)) VALUES (\(marks))
+            ON CONFLICT (\(names.first ?? "")) DO UPDATE SET \(changes)
+            """
+    }
 
     /// A statement that puts a row in unless there is one with its primary key.
     static func insert(_ table: String, _ columns: String) -> String {
-        statement("INSERT OR IGNORE", table, columns)
-    }
-
-    private static func statement(_ verb: String, _ table: String, _ columns: String) -> String {
         let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
-        return "\(verb) INTO \(table) (\(columns)) VALUES (\(marks))"
+        return "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(marks))"
     }
 
     /// Brings an open database from its version to the newest, in one transaction.

@@ -70,13 +70,13 @@ package struct LedgerWriter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// A log of 2000 pages is 8 MiB; each checkpoint costs two fsyncs, so it should not come often.
+    /// A log of 4000 pages is 16 MiB; each checkpoint costs two fsyncs, so it should not come often.
     private static let settings = """
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = NORMAL;
-        PRAGMA wal_autocheckpoint = 2000;
-        PRAGMA journal_size_limit = 8388608;
-        PRAGMA cache_size = -8192;
+        PRAGMA wal_autocheckpoint = 4000;
+        PRAGMA journal_size_limit = 16777216;
+        PRAGMA cache_size = -16384;
         PRAGMA temp_store = MEMORY;
         """
 

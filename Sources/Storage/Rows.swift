@@ -143,14 +143,14 @@ package struct PartialRow: Hashable, Sendable {
     package var answers: Int
     /// The digest's running state at `written`; nil when the algorithm's state cannot be saved.
     package var digestState: [UInt8]?
-    /// All bytes are there, checked and durable; only the rename and its record are missing.
-    package var ready: CopyRow?
+    /// The digest of the whole that an answer named; it judges the bytes when the manifest names none.
+    package var serverDigest: Checksum?
 
     package init(
         name: String, key: Key, source: String, validators: Validators, contentCoding: String,
         mediaType: String?,
         total: UInt64?, written: UInt64, durable: UInt64, bootIdentifier: String?, mountIdentifier: String?,
-        answers: Int, digestState: [UInt8]? = nil, ready: CopyRow? = nil
+        answers: Int, digestState: [UInt8]? = nil
     ) {
         self.name = name
         self.key = key
@@ -165,7 +165,19 @@ package struct PartialRow: Hashable, Sendable {
         self.mountIdentifier = mountIdentifier
         self.answers = answers
         self.digestState = digestState
-        self.ready = ready
+    }
+}
+
+/// Files whose bytes are all there, checked and durable, and whose entries describe them already; only the renames,
+/// or the record of them, are missing.
+package struct PublicationRow: Hashable, Sendable {
+    package let identifier: Int64
+    /// The partials' names; each begins with its entry's key.
+    package let partials: [String]
+
+    package init(identifier: Int64, partials: [String]) {
+        self.identifier = identifier
+        self.partials = partials
     }
 }
 

@@ -76,6 +76,8 @@ package final class TLSContext: @unchecked Sendable {
     private func identify(_ options: TLSOptions) throws(TLSSetupError) {
         guard let certificate = options.certificate else { return }
         ERR_clear_error()
+        // Without an answer of ours OpenSSL asks the terminal for the passphrase of a key (PEM_read(3)).
+        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
         guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
             throw Self.failure(certificate)
         }

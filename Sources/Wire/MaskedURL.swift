@@ -30,6 +30,11 @@ extension HTTPURL: CustomStringConvertible {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// Masks a word that may be a URL, or a URL behind something else; any other is left as it is.
+    package static func maskedWord(_ word: String) -> String {
+        word.contains("://") ? maskedText(word) : word
+    }
+
     private static func authorityStart(of text: [UInt8]) -> Int {
         let colon = text.firstIndex { $0 == 0x3A || $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? text.endIndex
         if text[colon...].starts(with: "://".utf8) { return colon + 3 }

@@ -1,3 +1,5 @@
+internal import Wire
+
 /// A word of the command line: its bytes are what a URL is hashed by, its text is for people.
 struct Argument: Hashable {
     let bytes: [UInt8]
@@ -66,12 +68,10 @@ struct Arguments {
             }
             let text = word.text
             let (row, attached) = try option(text, for: command)
-            switch row.name {
-            case .help:
+            if row.name == .version { return .version }
+            if row.name == .help {
                 wantsHelp = true
                 continue
-            case .version: return .version
-            default: break
             }
             let typed = row.name.typed
             guard let placeholder = row.argument else {
@@ -170,5 +170,5 @@ struct Arguments {
     }
 }
 
-/// A word as it was typed, within quotes, safe for a terminal.
-func quoted(_ text: String) -> String { "'" + DisplayText.printable(text) + "'" }
+/// A word as it was typed, within quotes, safe for a terminal; a URL in it without its secrets.
+func quoted(_ text: String) -> String { "'" + DisplayText.printable(HTTPURL.maskedWord(text)) + "'" }

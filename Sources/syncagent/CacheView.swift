@@ -81,8 +81,8 @@ struct CacheView: ~Copyable {
 
     /// Bytes of a partial that a run can build upon, by ledger and disk.
     borrowing func usableBytes(of row: PartialRow, isRunning: Bool) -> UInt64 {
-        // A crash between rename and record leaves a whole file under its final name and this row.
-        let published = row.ready?.size ?? (isRunning ? row.written : 0)
+        // In a run it may have got its final name since the row was read.
+        let published = isRunning ? row.written : 0
         do throws(SystemError) {
             guard let file = try partials?.open(reading: row.name) else { return published }
             let status = try file.status()

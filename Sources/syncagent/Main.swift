@@ -6,7 +6,9 @@ struct Main {
         // A file that is opened under the number of a closed standard stream would receive our messages.
         StandardStream.fillGaps()
         SignalWatch.ignoreFailedWrites()
-        endProcess(run(processArguments().map { Argument(bytes: $0) }))
+        let words = processArguments().map { Argument(bytes: $0) }
+        SecretWords.conceal(in: words)
+        endProcess(run(words))
     }
 
     private static func run(_ words: [Argument]) -> Int32 {

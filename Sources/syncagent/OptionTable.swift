@@ -73,6 +73,11 @@ enum OptionName: String, CaseIterable {
     case retryFailed = "retry-failed"
     case waitLock = "wait-lock"
     case caCertificates = "cacert"
+    case certificate = "cert"
+    case certificateKey = "key"
+    case proxy
+    case netrc
+    case netrcFile = "netrc-file"
     case acceptCoded = "accept-coded"
     case acceptHTML = "accept-html"
     case header
@@ -105,6 +110,8 @@ struct OptionRow {
     /// What holds when it is not given, as it would be typed.
     var standard: String?
     var isRepeatable = false
+    /// Its argument may be a secret, or hold one.
+    var isSecret = false
 }
 
 /// All options, in the order of the help.
@@ -157,9 +164,24 @@ enum OptionTable {
             name: .caCertificates, argument: "FILE", commands: [.sync],
             help: "certificates (PEM) to trust instead of the system's"),
         OptionRow(
+            name: .certificate, argument: "FILE", commands: [.sync],
+            help: "our certificate (PEM) for servers that want one"),
+        OptionRow(
+            name: .certificateKey, argument: "FILE", commands: [.sync],
+            help: "its key (PEM, not encrypted), when --cert does not hold it"),
+        OptionRow(
+            name: .proxy, argument: "URL", commands: [.sync],
+            help: "the proxy (http://) to ask; \"none\" for none", standard: "$http_proxy, $https_proxy",
+            isSecret: true),
+        OptionRow(
+            name: .netrc, commands: [.sync], help: "take users and passwords from ~/.netrc"),
+        OptionRow(
+            name: .netrcFile, argument: "FILE", commands: [.sync],
+            help: "take users and passwords from this file"),
+        OptionRow(
             name: .header, argument: "FIELD", commands: [.sync],
             help: "send \"Name: value\" to the entries' hosts",
-            isRepeatable: true),
+            isRepeatable: true, isSecret: true),
         OptionRow(
             name: .userAgent, argument: "TEXT", commands: [.sync], help: "the User-Agent to send",
             standard: "syncagent/" + Help.version),

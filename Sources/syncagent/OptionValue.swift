@@ -79,6 +79,10 @@ enum OptionValue {
             "host", "content-length", "transfer-encoding", "range", "if-range", "if-match", "if-none-match",
             "if-modified-since", "if-unmodified-since", "accept-encoding", "connection",
         ]
+        guard name.lowercased() != "proxy-authorization" else {
+            throw CommandError(
+                .usage, "--header \(name) would go to the wrong place; write the user into the proxy's URL")
+        }
         guard !ours.contains(name.lowercased()) else {
             throw CommandError(.usage, "--header \(name) is set by syncagent itself")
         }

@@ -1,6 +1,7 @@
 internal import Agent
 internal import Posix
 internal import Storage
+internal import Wire
 
 /// What is told to people while and after a run, as sentences.
 enum Sentences {
@@ -71,7 +72,10 @@ enum Sentences {
             code, "cannot use \(error.path): \(error.reason)" + (error.advice.map { "; " + $0 } ?? ""))
     }
 
-    private static func manifest(_ name: String) -> String { name == "-" ? "standard input" : name }
+    /// Somebody may have given a URL.
+    private static func manifest(_ name: String) -> String {
+        name == "-" ? "standard input" : HTTPURL.maskedWord(name)
+    }
 
     /// The last line of a run that did not get everything.
     ///

@@ -1,6 +1,7 @@
 internal import Agent
 internal import Posix
 internal import Storage
+internal import Wire
 
 /// `syncagent sync`: options in, sentences and an exit code out.
 enum SyncCommand {
@@ -108,7 +109,11 @@ enum SyncCommand {
     }
 
     /// The agent's options, each checked.
-    static func options(_ arguments: Arguments, cache: String) throws(CommandError) -> SyncOptions {
+    ///
+    /// - Parameter environment: a variable's value; nil when it is not set or empty.
+    static func options(
+        _ arguments: Arguments, cache: String, environment: (String) -> String? = environmentValue
+    ) throws(CommandError) -> SyncOptions {
         var options = SyncOptions(manifests: try manifests(arguments), cache: cache)
         options.jobs = try OptionValue.count(arguments, .jobs, within: 1...256)
         options.perHost = try OptionValue.count(arguments, .perHost, within: 1...256)
@@ -127,9 +132,26 @@ enum SyncCommand {
         options.acceptCoded = arguments.has(.acceptCoded)
         options.acceptHTML = arguments.has(.acceptHTML)
         options.caCertificates = arguments.value(.caCertificates)
+        options.certificate = arguments.value(.certificate)
+        options.certificateKey = arguments.value(.certificateKey)
+        guard options.certificateKey == nil || options.certificate != nil else {
+            throw CommandError(.usage, "--key belongs to a certificate; pass --cert FILE too")
+        }
+        options.proxies = try proxies(arguments, environment)
+        options.netrc = try NetrcFile.read(arguments, environment: environment)
         for text in arguments.all(.header) { options.headers.append(try OptionValue.header(text)) }
         options.userAgent = try OptionValue.header("User-Agent: " + arguments.text(.userAgent)).value
         return options
+    }
+
+    private static func proxies(
+        _ arguments: Arguments, _ environment: (String) -> String?
+    ) throws(CommandError) -> ProxyRules {
+        do throws(ProxyRulesError) {
+            return try ProxyRules(option: arguments.value(.proxy), variable: environment)
+        } catch {
+            throw CommandError(.configuration, "\(error.name): \(error.cause)")
+        }
     }
 
     /// The manifests that were named.

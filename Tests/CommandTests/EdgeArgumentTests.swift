@@ -1,5 +1,5 @@
-import Agent
-import Testing
+internal import Agent
+internal import Testing
 
 @testable import syncagent
 

@@ -1,27 +1,62 @@
-import Foundation
-import Posix
-import Storage
-import Testing
-import Wire
+internal import CLinux
+internal import FoundationEssentials
+internal import Posix
+internal import Storage
+internal import Testing
+internal import Wire
 
 @testable import syncagent
 
-/// A cache in a folder of its own, filled by hand and removed at the end.
+/// Any JSON.
+private indirect enum JSON: Decodable, Equatable {
+    case null
+    case number(Double)
+    case text(String)
+    case flag(Bool)
+    case list([JSON])
+    case object([String: JSON])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else {
+            do { self = .flag(try container.decode(Bool.self)) } catch {
+                do { self = .number(try container.decode(Double.self)) } catch {
+                    do { self = .text(try container.decode(String.self)) } catch {
+                        do { self = .list(try container.decode([JSON].self)) } catch {
+                            self = .object(try container.decode([String: JSON].self))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    subscript(name: String) -> JSON? {
+        guard case .object(let fields) = self else { return nil }
+        return fields[name]
+    }
+
+    var fields: [String: JSON] {
+        guard case .object(let fields) = self else { return [:] }
+        return fields
+    }
+
+    var items: [JSON] {
+        guard case .list(let items) = self else { return [] }
+        return items
+    }
+}
+
+/// A cache in the test's folder, filled by hand.
 private final class TestCache {
     let path: String
     let folder: CacheFolder
 
     init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/edge-" + randomHex(bytes: 8)
+        path = scratch("cache-" + randomHex(bytes: 4))
         folder = try CacheFolder.open(path: path, create: true)
-    }
-
-    deinit {
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            Issue.record("\(path) stays: \(error)")
-        }
     }
 
     func save(_ entries: [EntryRow] = [], _ partials: [PartialRow] = [], runs: [RunRow] = []) throws {
@@ -38,18 +73,17 @@ private final class TestCache {
     }
 
     func file(_ name: String, bytes: Int) throws {
-        try Data(repeating: 7, count: bytes).write(to: URL(fileURLWithPath: path + "/" + name))
+        try write([UInt8](repeating: 7, count: bytes), to: path + "/" + name)
     }
 
-    /// Every file of the ledger with its content.
-    var ledgerBytes: [String: Data] {
+    /// The ledger's files with their content.
+    var ledgerBytes: [String: [UInt8]] {
         get throws {
-            let folder = path + "/.syncagent"
-            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-            return try Dictionary(
-                uniqueKeysWithValues: names.filter { $0 == "state.db" || $0 == "state.db-wal" }.map {
-                    ($0, try Data(contentsOf: URL(fileURLWithPath: folder + "/" + $0)))
-                })
+            var files: [String: [UInt8]] = [:]
+            for name in ["state.db", "state.db-wal"] {
+                files[name] = try contents(of: path + "/.syncagent/" + name)
+            }
+            return files
         }
     }
 
@@ -80,17 +114,17 @@ private func row(_ name: String, copy: CopyRow? = nil, failure: FailureRow? = ni
         key: Key(md5Of: url(name)), url: url(name), fileExtension: ".bin", copy: copy, failure: failure)
 }
 
-private func partial(_ name: String, total: UInt64?, written: UInt64, ready: CopyRow? = nil) -> PartialRow {
+private func partial(_ name: String, total: UInt64?, written: UInt64) -> PartialRow {
     let key = Key(md5Of: url(name))
     return PartialRow(
         name: key.hex + ".0123abcd", key: key, source: url(name),
         validators: Validators(etag: EntityTag("\"v1\"")),
         contentCoding: "", mediaType: nil, total: total, written: written, durable: written,
         bootIdentifier: nil,
-        mountIdentifier: nil, answers: 1, ready: ready)
+        mountIdentifier: nil, answers: 1)
 }
 
-@Suite("status")
+@Suite("status", .scratch)
 struct EdgeStatusTests {
     private func filled() throws -> TestCache {
         let cache = try TestCache()
@@ -141,28 +175,71 @@ struct EdgeStatusTests {
 
     @Test("writes JSON with every field, and states that sum to entries") func json() throws {
         let text = try JSONText.text(StatusJSON(try filled().report()))
-        let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        let object = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
         #expect(
-            Set(object.keys) == [
+            Set(object.fields.keys) == [
                 "schema", "cache", "running", "entries", "states", "bytes", "partials", "failures",
                 "last_run",
             ])
-        let states = try #require(object["states"] as? [String: Int])
-        #expect(states == ["current": 2, "partial": 2, "pending": 1, "failed": 2, "deferred": 1])
-        #expect(states.values.reduce(0, +) == object["entries"] as? Int)
-        let partials = try #require(object["partials"] as? [[String: Any]])
-        let known = try #require(partials.first { $0["url"] as? String == url("c") })
-        #expect(known["percent"] as? Double == 33.33)
-        #expect(known["done"] as? Int == 1000)
-        #expect(known["file"] as? String == Key(md5Of: url("c")).hex + ".bin")
-        let unknown = try #require(partials.first { $0["url"] as? String == url("x") })
-        #expect(unknown["total"] is NSNull)
-        #expect(unknown["percent"] is NSNull)
-        let failures = try #require(object["failures"] as? [[String: Any]])
-        let timeout = try #require(failures.first { $0["reason"] as? String == "timeout" })
-        #expect(timeout["not_before"] as? String == "2023-11-14T22:20:00Z")
-        #expect(timeout["permanent"] as? Bool == false)
-        #expect((object["last_run"] as? [String: Any])?["exit_code"] as? Int == 1)
+        #expect(
+            object["states"]
+                == .object([
+                    "current": .number(2), "partial": .number(2), "pending": .number(1), "failed": .number(2),
+                    "deferred": .number(1),
+                ]))
+        #expect(object["entries"] == .number(8))
+        let partials = object["partials"]?.items ?? []
+        let known = try #require(partials.first { $0["url"] == .text(url("c")) })
+        #expect(known["percent"] == .number(33.33))
+        #expect(known["done"] == .number(1000))
+        #expect(known["file"] == .text(Key(md5Of: url("c")).hex + ".bin"))
+        let unknown = try #require(partials.first { $0["url"] == .text(url("x")) })
+        #expect(unknown["total"] == .null)
+        #expect(unknown["percent"] == .null)
+        let failures = object["failures"]?.items ?? []
+        let timeout = try #require(failures.first { $0["reason"] == .text("timeout") })
+        #expect(timeout["not_before"] == .text("2023-11-14T22:20:00Z"))
+        #expect(timeout["permanent"] == .flag(false))
+        #expect(object["last_run"]?["exit_code"] == .number(1))
+    }
+
+    @Test("has no field that docs/status.schema.json does not describe, and all that it requires")
+    func schema() throws {
+        let schema = try JSONDecoder().decode(
+            JSON.self, from: Data(try #require(try contents(of: Program.root + "/docs/status.schema.json"))))
+        let cache = try filled()
+        for urls in [[], [url("a"), url("nowhere")]] {
+            let text = try JSONText.text(StatusJSON(try cache.report(urls)))
+            let problems = mismatches(
+                try JSONDecoder().decode(JSON.self, from: Data(text.utf8)), schema, "status")
+            #expect(problems.isEmpty)
+        }
+    }
+
+    /// Where an object and the schema's `properties`, `required`, `items` and `anyOf` disagree.
+    private func mismatches(_ value: JSON, _ schema: JSON, _ path: String) -> [String] {
+        if let choices = schema["anyOf"]?.items {
+            let isNullable = choices.contains { $0["type"] == .text("null") }
+            if value == .null { return isNullable ? [] : ["\(path) is null"] }
+            return choices.filter { $0["type"] != .text("null") }.flatMap { mismatches(value, $0, path) }
+        }
+        switch value {
+        case .object(let fields):
+            let known = schema["properties"]?.fields ?? [:]
+            let required = schema["required"]?.items ?? []
+            let missing = required.filter { name in !fields.keys.contains { .text($0) == name } }
+            return missing.map { "\(path) lacks \($0)" }
+                + fields.flatMap { name, value in
+                    known[name].map { mismatches(value, $0, path + "." + name) } ?? [
+                        "\(path).\(name) is not described"
+                    ]
+                }
+        case .list(let items):
+            guard let item = schema["items"] else { return ["\(path) is a list"] }
+            return items.flatMap { mismatches($0, item, path + "[]") }
+        case .null: return ["\(path) is null"]
+        case .number, .text, .flag: return schema["properties"] == nil ? [] : ["\(path) is no object"]
+        }
     }
 
     @Test("believes the disk more than the ledger") func shortFile() throws {
@@ -197,13 +274,13 @@ struct EdgeStatusTests {
     }
 
     @Test("answers for a cache that is not there, and does not make one") func missing() throws {
-        let path = FileManager.default.temporaryDirectory.path + "/edge-none-" + randomHex(bytes: 8)
+        let path = scratch("none")
         var view = try CacheView(path: path)
         let report = try StatusReport(of: &view)
         #expect(!report.hasLedger)
         #expect(report.entries == 0)
         #expect(StatusText.text(report).contains("holds no ledger"))
-        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(size(of: path) == nil)
     }
 
     @Test("refuses with 73 what is no folder") func file() throws {
@@ -255,7 +332,7 @@ struct EdgeStatusTests {
     }
 }
 
-@Suite("A file is complete")
+@Suite("A file is complete", .scratch)
 struct EdgeCompleteTests {
     @Test("only as a regular file of the recorded size") func complete() throws {
         let cache = try TestCache()
@@ -267,10 +344,8 @@ struct EdgeCompleteTests {
         try cache.file(whole.fileName, bytes: 5)
         #expect(try isComplete(whole))
         #expect(try !isComplete(row("a")))
-        try FileManager.default.moveItem(
-            atPath: cache.path + "/" + whole.fileName, toPath: cache.path + "/elsewhere")
-        try FileManager.default.createSymbolicLink(
-            atPath: cache.path + "/" + whole.fileName, withDestinationPath: "elsewhere")
+        #expect(rename(cache.path + "/" + whole.fileName, cache.path + "/elsewhere") == 0)
+        #expect(symlink("elsewhere", cache.path + "/" + whole.fileName) == 0)
         #expect(try !isComplete(whole))
     }
 
@@ -286,7 +361,7 @@ struct EdgeCompleteTests {
     }
 }
 
-@Suite("plan")
+@Suite("plan", .scratch)
 struct EdgePlanTests {
     private let now: Int64 = 1_700_000_200
 

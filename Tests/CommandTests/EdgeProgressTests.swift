@@ -1,6 +1,6 @@
-import Agent
-import Posix
-import Testing
+internal import Agent
+internal import Posix
+internal import Testing
 
 @testable import syncagent
 

@@ -1,13 +1,13 @@
-import Agent
-import Storage
-import Synchronization
-import Testing
+internal import Agent
+internal import Posix
+internal import Storage
+internal import Testing
 
 @testable import syncagent
 
 /// What a reporter wrote.
 private final class Sink: Sendable {
-    private let text = Mutex("")
+    private let text = Monitor("")
     func write(_ more: String) { text.withLock { $0 += more } }
     var lines: [String] { text.withLock { $0.split(separator: "\n").map(String.init) } }
 }

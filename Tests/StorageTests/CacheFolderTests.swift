@@ -102,6 +102,16 @@ struct CacheFolderTests {
         #expect(error.advice != nil)
     }
 
+    @Test("a folder of somebody else is told as such", .enabled(if: geteuid() != 0))
+    func noPermission() throws {
+        let error = try #require(
+            #expect(throws: CacheError.self) {
+                _ = try CacheFolder.open(path: "/syncagent-cache", create: true)
+            })
+        #expect(error.kind == .noPermission, "\(error)")
+        #expect(error.path == "/syncagent-cache" && error.advice != nil)
+    }
+
     @Test("the lock is held by one at a time and goes with its holder")
     func lock() throws {
         let fixture = try CacheFixture()

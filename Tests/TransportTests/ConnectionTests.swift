@@ -20,6 +20,7 @@ func word(_ cause: TransportError.Cause) -> String {
     case .malformed(let error): "malformed \(error)"
     case .badHost: "badHost"
     case .tooManyInterim: "tooManyInterim"
+    case .refused(let refusal): "refused \(refusal.status)"
     }
 }
 

@@ -70,13 +70,16 @@ enum Program {
 
 /// The name that each URL's file has in a cache, told by md5sum(1) and the extension rule.
 func cacheNames(of urls: [String]) throws -> [String] {
+    if urls.isEmpty { return [] }
     let folder = scratch("md5")
     for (index, url) in urls.enumerated() { try write(url, to: "\(folder)/\(1_000_000 + index)") }
     // The shell sorts what it expands, so the order is that of the URLs.
     let outcome = Child.run("/bin/sh", ["-c", "md5sum 1* && rm 1*"], folder: folder)
     try #require(outcome.code == 0, "\(outcome)")
     return zip(outcome.output.split(separator: "\n"), urls).map { line, url in
-        let segment = url.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last ?? ""
+        let segment =
+            url.prefix { $0 != "?" && $0 != "#" }
+            .split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         let ending = segment.dropFirst().split(separator: ".", omittingEmptySubsequences: false).last ?? ""
         let hasEnding =
             segment.dropFirst().contains(".") && (1...16).contains(ending.utf8.count)
