@@ -279,6 +279,69 @@ struct DamagedLedgerTests {
         try mirror.expectWhole()
     }
 
+    /// How an unfinished file and its row can differ after a kill.
+    enum PartialContradiction: String, CaseIterable, CustomTestStringConvertible {
+        case gone, shorter, longer, empty, link, fifo, folder, otherName, strangers
+        var testDescription: String { rawValue }
+        /// Whether the row's bytes are there, so that the transfer goes on after them.
+        var isResumed: Bool { self == .longer || self == .strangers }
+    }
+
+    @Test(
+        "unfinished files that their rows contradict are not built upon",
+        arguments: PartialContradiction.allCases)
+    func contradictedPartial(_ contradiction: PartialContradiction) throws {
+        let (total, sent) = (300_000, 100_000)
+        let origin = try TestOrigin { exchange in
+            if exchange.repetition > 0 { return exchange.serve(Resource(seed: 9, size: total)) }
+            exchange.sendHead(200, [("ETag", "\"v1\"")], length: total)
+            exchange.send(pattern(seed: 9, count: sent))
+            exchange.stall()
+        }
+        let url = "\(origin.url)/a.bin"
+        let child = try Program.startSync([url])
+        let isRecorded = try eventually { () -> Bool? in
+            guard var reader = try LedgerReader.open(cache: Program.cache) else { return nil }
+            return try reader.allPartials().contains { $0.written == sent } ? true : nil
+        }
+        #expect(isRecorded == true)
+        child.kill(SIGKILL)
+        _ = child.wait()
+        let name = try #require(Program.partials.first)
+        let path = "\(Self.folder)/partial/\(name)"
+        let bytes = pattern(seed: 9, count: sent)
+        switch contradiction {
+        case .gone: unlink(path)
+        case .shorter: try write(Array(bytes.dropLast(5000)), to: path)
+        // What a kill between the write and its record leaves is not known to be right.
+        case .longer: try write(bytes + [1, 2, 3], to: path)
+        case .empty: try write([], to: path)
+        case .link:
+            unlink(path)
+            try write(pattern(seed: 10, count: total), to: scratch("precious"))
+            #expect(symlink(scratch("precious"), path) == 0)
+        case .fifo:
+            unlink(path)
+            #expect(mkfifo(path, 0o600) == 0)
+        case .folder:
+            unlink(path)
+            #expect(mkdir(path, 0o700) == 0)
+        case .otherName: #expect(rename(path, path.dropLast(8) + "00000000") == 0)
+        case .strangers:
+            try write("x", to: "\(Self.folder)/partial/notes.txt")
+            try write("x", to: "\(Self.folder)/partial/\(name.dropLast(8))ffffffff")
+        }
+        let outcome = try Program.sync([url])
+        #expect(outcome.code == 0 && outcome.errors.isEmpty, "\(outcome)")
+        #expect(origin.log.last?.request.field("range") == (contradiction.isResumed ? "bytes=\(sent)-" : nil))
+        let file = try #require(Program.finished.first)
+        #expect(try contents(of: "\(Program.cache)/\(file)") == pattern(seed: 9, count: total))
+        #expect(Program.partials == (contradiction == .folder ? [name] : []), "a folder is nobody's partial")
+        if contradiction == .link {
+            #expect(try contents(of: scratch("precious")) == pattern(seed: 10, count: total))
+        }
+    }
+
     @Test("status, path and plan change nothing of a ledger, whole or crashed", arguments: [false, true])
     func lookedAt(_ isCrashed: Bool) throws {
         let mirror = try SmallMirror()
