@@ -26,7 +26,10 @@ struct EdgeProcessTests {
         let words = [Program.folder + "/syncagent", "sync", manifest, "--cache", Program.cache]
         let child = try Child(
             "/bin/sh", ["-c", "\(setting) exec \(quoted(words))"], environment: Program.environment)
-        let hasBegun = eventually { Program.partials.isEmpty ? nil : true }
+        let hasBegun = eventually { () -> Bool? in
+            Program.partials.contains { size(of: "\(Program.cache)/.syncagent/partial/\($0)") ?? 0 > 0 }
+                ? true : nil
+        }
         #expect(hasBegun == true)
         try body(child)
         gate.open()
