@@ -77,6 +77,9 @@ final class ActivePartial: Sendable {
         }
     }
 
+    /// The ledger has a row of this name, as far as this run knows.
+    var isInLedger: Bool { progress.withLock { $0.recorded != nil || $0.row.answers > 1 } }
+
     /// No progress is recorded any more.
     func retire() { progress.withLock { $0.isRetired = true } }
 

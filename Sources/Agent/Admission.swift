@@ -21,7 +21,7 @@ extension RunContext {
     func admit(_ entry: Entry, row: EntryRow?, partial: PartialRow?, now: Int64) throws(SystemError)
         -> Admission
     {
-        var job = Job(
+        let job = Job(
             entry: entry, facts: entry.facts(options), row: row ?? entry.freshRow, partial: partial,
             retries: options.retries)
         if let row, row.fileExtension != entry.fileExtension {

@@ -7,19 +7,25 @@ import Wire
 extension Transfer {
     /// The published file as the rules need it, proven by its digest where disk and ledger do not simply agree. nil
     /// when there is none to be believed.
-    func provenCopy(_ job: inout Job) throws(Setback) -> CopyFacts? {
+    func provenCopy(_ job: Job) throws(Setback) -> CopyFacts? {
+        let before = job.row
         do throws(SystemError) {
-            if job.mayAdopt { try adopt(&job) }
-            if job.copyNeedsProof { try prove(&job) }
+            if job.mayAdopt { try adopt(job) }
+            if job.copyNeedsProof { try prove(job) }
         } catch {
-            throw Setback(storage: error)
+            job.remark("the file in the cache cannot be read (\(error.reason)); fetching it afresh")
+        }
+        if context.stop.isRaised {
+            // Not proven is not disproven.
+            job.row = before
+            throw Setback(.stopped, "stopped", "stopped")
         }
         return job.copyFacts
     }
 
     /// Hashes the file that has the name: it is believed when the digest is the ledger's, and its digest becomes of
     /// the manifest's type when that is another.
-    private func prove(_ job: inout Job) throws(SystemError) {
+    private func prove(_ job: Job) throws(SystemError) {
         job.copyNeedsProof = false
         guard var copy = job.row.copy else { return }
         job.row.copy = nil
@@ -44,7 +50,7 @@ extension Transfer {
     }
 
     /// Takes a file that the ledger does not know when the manifest's checksum fits.
-    private func adopt(_ job: inout Job) throws(SystemError) {
+    private func adopt(_ job: Job) throws(SystemError) {
         job.mayAdopt = false
         guard let wanted = job.wantedAlgorithm,
             let status = try context.cache.status(of: job.entry.fileName), status.kind == .regular
@@ -62,29 +68,32 @@ extension Transfer {
 
     /// Publishes a partial that holds all bytes, proven by the manifest's checksum or by a 304; nil when the checksum
     /// is wrong, and the partial is dropped.
-    func publishHeld(_ job: inout Job) throws(Setback) -> Success? {
+    func publishHeld(_ job: Job) throws(Setback) -> Success? {
         guard let row = job.partial else { return nil }
         let wanted = job.wantedAlgorithm ?? .xxh3
         let (cache, stop) = (context.cache, context.stop)
-        let held = try onDisk { () throws(SystemError) -> (PartialFile, Checksum?)? in
-            guard let file = try cache.openPartial(named: row.name, truncatedTo: row.written) else {
-                return nil
+        var held: (PartialFile, Checksum?)?
+        do throws(SystemError) {
+            if let file = try cache.openPartial(named: row.name, truncatedTo: row.written) {
+                held = (file, try digest(of: file.descriptor, algorithm: wanted, stop: stop))
             }
-            return (file, try digest(of: file.descriptor, algorithm: wanted, stop: stop))
+        } catch {
+            guard error.isAboutOneFile else { throw Setback(storage: error) }
+            job.remark("the bytes held cannot be read (\(error.reason)); fetching the file afresh")
         }
         guard let (file, found) = held else {
-            forgetPartial(&job)
+            forgetPartial(job)
             return nil
         }
         guard let sum = found else { throw Setback(.stopped, "stopped", "stopped") }
         let active = ActivePartial(file: file, row: row)
         if !job.entry.checksums.isEmpty, try !fits(sum, judges: job.entry.checksums, active) {
-            forgetPartial(&job)
+            forgetPartial(job)
             job.remark("the bytes held do not have the manifest's checksum; fetching the file afresh")
             return nil
         }
         try handIn(
-            &job, active,
+            job, active,
             CopyRow(
                 size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
                 received: wallSeconds(), mediaType: row.mediaType))
@@ -110,24 +119,24 @@ extension Job {
     }
 
     /// The origin confirmed the copy: what its 304 says of freshness replaces what was stored (RFC 9111 4.3.4).
-    mutating func confirmed(by head: ResponseHead, isHome: Bool, now: Int64) {
+    func confirmed(by head: ResponseHead, isHome: Bool, now: Int64) {
         let isSurprise = copyFacts?.isHTML == true && !facts.namesHTML
         let freshness = ServerFreshness(
             head: head, isOwnOrigin: isHome, isSurprisingHTML: isSurprise, now: now)
         row.copy?.received = now
         row.copy?.freshUntil = freshness.until
         row.copy?.isImmutable = freshness.isImmutable
-        isRowDirty = true
+        isConfirmed = true
     }
 
     /// Notes something about this transfer that is no failure.
-    mutating func remark(_ text: String) {
+    func remark(_ text: String) {
         row.remark = text
         isRowDirty = true
     }
 
     /// Notes that bytes held were given up.
-    mutating func restarted(_ why: String) {
+    func restarted(_ why: String) {
         row.restarts += 1
         remark("started over, \(partial?.written ?? 0) bytes given up: \(why)")
     }
@@ -168,7 +177,9 @@ extension ServerFreshness {
     init(head: ResponseHead, isOwnOrigin: Bool, isSurprisingHTML: Bool, now: Int64) {
         self.init(
             cacheControl: head.value("cache-control"), expires: head.value("expires"),
-            date: head.value("date").flatMap { parseHTTPDate($0, now: now) }, age: head.value("age"),
+            // Only an Expires is counted from the Date.
+            date: head.contains("expires") ? head.value("date").flatMap { parseHTTPDate($0, now: now) } : nil,
+            age: head.value("age"),
             isOwnOrigin: isOwnOrigin, isSurprisingHTML: isSurprisingHTML, now: now)
     }
 }

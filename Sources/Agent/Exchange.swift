@@ -8,7 +8,7 @@ extension Transfer {
     /// Sends the request that the rule asked for and waits for the answer's head, over the connection at hand when
     /// it leads to this origin and can be used again, else over a new one.
     mutating func exchange(
-        _ asked: Ask, of job: borrowing Job, redirects: Redirects, over connection: inout Connection?
+        _ asked: Ask, of job: Job, redirects: Redirects, over connection: inout Connection?
     ) throws(Setback) -> ResponseHead {
         let url: HTTPURL
         do throws(TransportError) {
@@ -16,8 +16,15 @@ extension Transfer {
         } catch {
             throw Setback(transport: error)
         }
-        try write(asked, of: job, to: url, isOwnSource: redirects.isAtHome)
-        if connection?.origin != url.origin || connection?.isReusable() != true { connection = nil }
+        let route = context.network.route(to: url.origin)
+        try write(
+            asked, to: url, by: route, pastCaches: job.asksPastCaches,
+            credentials: job.credentials(at: redirects, context.options))
+        if connection?.origin != url.origin || connection?.route != route
+            || connection?.isReusable() != true
+        {
+            connection = nil
+        }
         // A server may close a kept connection at any time; the request that met that was not seen (RFC 9112
         // 9.3.1) and goes once more over a new one.
         if connection != nil {
@@ -32,12 +39,16 @@ extension Transfer {
         let began = Instant.now
         do throws(TransportError) {
             connection = try Connection.open(to: url.origin, using: context.network)
+            if let proxy = route.proxy { context.scheduler.connected(host: proxy.subject) }
             context.scheduler.connected(host: url.origin.host)
             if url.origin.scheme == .https { context.suspect { $0.sawGoodCertificate() } }
         } catch {
             let setback = Setback(transport: error)
             if let failure = setback.connect {
-                context.scheduler.connectFailed(host: url.origin.host, failure, began: began)
+                // A proxy that cannot be reached says nothing of the host behind it.
+                let isProxys = error.operation == .resolve || error.operation == .connect
+                let host = isProxys ? route.proxy?.subject : nil
+                context.scheduler.connectFailed(host: host ?? url.origin.host, failure, began: began)
             }
             if let doubt = setback.certificate {
                 context.suspect { $0.sawBadCertificate(host: url.origin.host, isAboutTime: doubt == .time) }
@@ -62,7 +73,8 @@ extension Transfer {
     }
 
     private mutating func write(
-        _ asked: Ask, of job: borrowing Job, to url: HTTPURL, isOwnSource: Bool
+        _ asked: Ask, to url: HTTPURL, by route: Route, pastCaches: Bool,
+        credentials: [(name: String, value: String)]
     ) throws(Setback) {
         var fields: [(name: String, value: String)] = [
             ("User-Agent", context.options.userAgent),
@@ -82,19 +94,14 @@ extension Transfer {
             fields.append(("Range", "bytes=\(from)-"))
             if let ifRange { fields.append(("If-Range", ifRange)) }
         }
-        if job.asksPastCaches { fields.append(("Cache-Control", "no-cache")) }
-        // Credentials go to the origin that they are written for, a mirror's own to the mirror.
-        if isOwnSource, let credentials = job.url.basicCredentials {
-            let value = basicAuthorization(user: credentials.user, password: credentials.password)
-            fields.append(("Authorization", value))
-        }
-        if job.isHome(url) {
-            fields.append(contentsOf: context.options.headers)
-            fields.append(contentsOf: job.entry.headers)
-        }
+        if pastCaches { fields.append(("Cache-Control", "no-cache")) }
+        fields.append(contentsOf: credentials)
+        if let value = route.forwarder?.authorization { fields.append(("Proxy-Authorization", value)) }
         request.removeAll(keepingCapacity: true)
         do throws(RequestError) {
-            try appendRequest(to: &request, target: url.target, host: url.origin.authority, fields: fields)
+            try appendRequest(
+                to: &request, target: route.forwarder == nil ? url.target : url.absoluteTarget,
+                host: url.origin.authority, fields: fields)
         } catch {
             throw Setback(.never, "request", "\(error)")
         }

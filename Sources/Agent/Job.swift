@@ -2,8 +2,11 @@ import Reconcile
 import Storage
 import Wire
 
-/// One entry on its way through a run. It has one owner at any time: a queue or a worker.
-struct Job: Sendable {
+/// One entry on its way through a run.
+///
+/// It has one owner at any time, a queue or a worker, and is handed on through the scheduler's lock; that is what makes
+/// it safe to send, and cheap.
+final class Job: @unchecked Sendable {
     let entry: Entry
     let facts: EntryFacts
     /// What the ledger said at the start, updated as the run learns more.
@@ -16,6 +19,8 @@ struct Job: Sendable {
     var partial: PartialRow?
 
     var budget: RetryBudget
+    /// How far the present try has brought the representation, in bytes; 0 as long as it brought no body.
+    var reached: UInt64 = 0
     /// 0 is the entry's own URL, then its mirrors in turn.
     var source = 0
     /// What the sources before this one said.
@@ -26,7 +31,9 @@ struct Job: Sendable {
     var wasAskedAgain = false
     /// Seconds that Retry-After may still take without costing a try.
     var patience = retryAfterPatience
-    /// The row has changed since the ledger wrote it.
+    /// The copy was confirmed by its origin; its row knows when.
+    var isConfirmed = false
+    /// The row has changed otherwise since the ledger wrote it.
     var isRowDirty = false
 
     init(entry: Entry, facts: EntryFacts, row: EntryRow, partial: PartialRow?, retries: Int) {
@@ -61,7 +68,9 @@ struct Setback: Error, Sendable {
         case gone
         /// The run is being stopped.
         case stopped
-        /// The disk or the ledger fails.
+        /// There is no room for this file, or it is larger than a file may be; others may fit.
+        case tooLarge
+        /// The disk or the ledger fails, and the run ends: nothing more could be kept.
         case disk
     }
 

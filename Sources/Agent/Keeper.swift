@@ -14,6 +14,15 @@ struct Publication: Sendable {
     let displaced: [String]
 }
 
+/// What a 304 says of a copy.
+struct Confirmation: Sendable {
+    let key: Key
+    /// Wall seconds.
+    let received: Int64
+    let freshUntil: Int64?
+    let isImmutable: Bool
+}
+
 /// Keeps what the run learns: progress by a timer, finished files in groups.
 ///
 /// Two threads, since a sync may take seconds and progress may not wait for it. The recorder owns the timer and
@@ -35,6 +44,7 @@ final class Keeper: Sendable {
     static let groupWait = 0.05
 
     private let cache: CacheFolder
+    private let stop: Stop
     private let ledger: Mutex<LedgerWriter?>
     private let state: Monitor<State>
     private let onPublished: @Sendable (Publication, Setback?) -> Void
@@ -49,6 +59,7 @@ final class Keeper: Sendable {
         var dirtySince: Instant?
         var lastRecord = Instant(nanoseconds: 0)
         var rows: [EntryRow] = []
+        var confirmed: [Confirmation] = []
         var newRows: [EntryRow] = []
         var notBefore: [(origin: Origin, wall: Int64)] = []
         var dropped: [String] = []
@@ -60,17 +71,23 @@ final class Keeper: Sendable {
         var publisherEnded = false
         var failure: Setback?
 
-        mutating func touch() {
-            if dirtySince == nil { dirtySince = .now }
+        /// Notes that there is something to record; true when the recorder does not know that yet.
+        mutating func touch() -> Bool {
+            if dirtySince != nil { return false }
+            dirtySince = .now
+            return true
         }
     }
 
-    /// - Parameter onPublished: told from the publisher's thread, with the setback when it could not be done.
+    /// - Parameters:
+    ///   - stop: raised when disk or ledger fail, since nothing that still comes could be kept.
+    ///   - onPublished: told from the publisher's thread, with the setback when it could not be done.
     init(
-        cache: CacheFolder, writer: consuming LedgerWriter,
+        cache: CacheFolder, writer: consuming LedgerWriter, stop: Stop,
         onPublished: @escaping @Sendable (Publication, Setback?) -> Void
     ) throws(SystemError) {
         self.cache = cache
+        self.stop = stop
         ledger = Mutex(writer)
         state = Monitor(State())
         self.onPublished = onPublished
@@ -91,30 +108,27 @@ final class Keeper: Sendable {
 
     /// A transfer wrote so many bytes.
     func wrote(_ count: Int) {
-        let wakes = state.withLock { state in
+        state.change { state in
             let before = state.dirtyBytes
             state.dirtyBytes += UInt64(count)
-            let isFirst = state.dirtySince == nil
-            state.touch()
-            return isFirst || (before < Self.recordBytes && state.dirtyBytes >= Self.recordBytes)
+            return state.touch() || (before < Self.recordBytes && state.dirtyBytes >= Self.recordBytes)
         }
-        if wakes { state.signal { _ in } }
     }
 
     /// A transfer stopped writing this partial, which stays for later.
     func kept(_ partial: ActivePartial) {
-        state.signal { state in
-            state.touch()
+        state.change { state in
             state.leaving.insert(partial.name)
+            return state.touch()
         }
     }
 
     /// A partial is of no more use.
     func drop(_ name: String) {
-        state.signal { state in
-            state.touch()
+        state.change { state in
             state.active[name] = nil
             state.dropped.append(name)
+            return state.touch()
         }
     }
 
@@ -125,34 +139,46 @@ final class Keeper: Sendable {
                 ? .done(()) : .wait(until: .never)
         }
         publication.partial.retire()
-        state.signal { state in
+        state.change { state in
             state.active[publication.partial.name] = nil
             state.finished.append(publication)
-            if state.finishedSince == nil { state.finishedSince = .now }
+            if state.finishedSince == nil {
+                state.finishedSince = .now
+                return true
+            }
+            return state.finished.count >= Self.groupSize
         }
     }
 
     /// What is to be remembered of an entry.
     func save(_ row: EntryRow) {
-        state.signal { state in
+        state.change { state in
             state.rows.append(row)
-            state.touch()
+            return state.touch()
+        }
+    }
+
+    /// A copy was confirmed, and nothing else about it has changed.
+    func save(_ confirmation: Confirmation) {
+        state.change { state in
+            state.confirmed.append(confirmation)
+            return state.touch()
         }
     }
 
     /// Entries that the ledger has not seen before, in the order of their keys.
     func introduce(_ rows: [EntryRow]) {
-        state.signal { state in
+        state.change { state in
             state.newRows.append(contentsOf: rows)
-            state.touch()
+            return state.touch()
         }
     }
 
     /// When an origin wants to be asked again, in wall seconds.
     func save(notBefore wall: Int64, of origin: Origin) {
-        state.signal { state in
+        state.change { state in
             state.notBefore.append((origin, wall))
-            state.touch()
+            return state.touch()
         }
     }
 
@@ -186,6 +212,7 @@ final class Keeper: Sendable {
         state.signal { state in
             if state.failure == nil { state.failure = setback }
         }
+        stop.raise()
     }
 
     // MARK: The recorder
@@ -194,6 +221,8 @@ final class Keeper: Sendable {
     private struct Record {
         var partials: [ActivePartial] = []
         var rows: [EntryRow] = []
+        var confirmed: [Confirmation] = []
+        var newRows: [EntryRow] = []
         var notBefore: [(origin: Origin, wall: Int64)] = []
         var dropped: [String] = []
     }
@@ -208,6 +237,13 @@ final class Keeper: Sendable {
                     rows = work.partials.compactMap { partial in partial.unrecorded.map { (partial, $0) } }
                     for (_, row) in rows { try ledger.save(row) }
                     for row in work.rows { try ledger.save(row) }
+                    for entry in work.confirmed {
+                        try ledger.confirm(
+                            entry.key, received: entry.received, freshUntil: entry.freshUntil,
+                            isImmutable: entry.isImmutable)
+                    }
+                    // Some of them may be published by now.
+                    for row in work.newRows { try ledger.introduce(row) }
                     for (origin, wall) in work.notBefore { try ledger.setNotBefore(wall, for: origin) }
                     for name in work.dropped { try ledger.deletePartial(name) }
                 }
@@ -239,8 +275,9 @@ final class Keeper: Sendable {
             for name in state.leaving { state.active[name] = nil }
             state.leaving = []
             (work.rows, state.rows) = (state.rows, [])
+            (work.confirmed, state.confirmed) = (state.confirmed, [])
             // A first run may introduce a million entries: not in one commit, which others would wait for.
-            work.rows.append(contentsOf: state.newRows.prefix(1000))
+            work.newRows = Array(state.newRows.prefix(1000))
             state.newRows.removeFirst(min(1000, state.newRows.count))
             (work.notBefore, state.notBefore) = (state.notBefore, [])
             (work.dropped, state.dropped) = (state.dropped, [])
@@ -272,7 +309,7 @@ final class Keeper: Sendable {
                     for partial in partials { try partial.makeDurable() }
                     // Their names too, or the bytes could not be found again.
                     try cache.syncPartials()
-                    state.signal { $0.touch() }
+                    state.change { $0.touch() }
                 } catch {
                     fail(Setback(storage: error))
                 }
@@ -310,9 +347,9 @@ final class Keeper: Sendable {
         var refused: [String: Setback] = [:]
         if failure == nil {
             do throws(Setback) {
-                try secure(group)
+                let identifier = try secure(group)
                 refused = try name(group)
-                try conclude(group, refused: refused)
+                try conclude(group, identifier, refused: refused)
             } catch {
                 fail(error)
             }
@@ -321,9 +358,10 @@ final class Keeper: Sendable {
         for publication in group { onPublished(publication, failure ?? refused[publication.partial.name]) }
     }
 
-    /// Data first, record second: that all bytes are there and durable, so that after a crash from here on the
-    /// publication is finished, not fetched again.
-    private func secure(_ group: [Publication]) throws(Setback) {
+    /// Data first, record second: what the files are, and that all bytes are there and durable, so that after a crash
+    /// from here on the publication is finished, not fetched again.
+    private func secure(_ group: [Publication]) throws(Setback) -> Int64 {
+        var identifier: Int64 = 0
         try onDisk { () throws(SystemError) in
             if group.count <= 2 {
                 for publication in group { try publication.partial.file.syncData() }
@@ -333,15 +371,11 @@ final class Keeper: Sendable {
             }
         }
         try onLedger { (ledger) throws(LedgerError) in
-            for publication in group {
-                var row = publication.partial.snapshot
-                row.durable = row.written
-                row.digestState = nil
-                row.ready = publication.row.copy
-                try ledger.save(row)
-            }
+            for publication in group { try ledger.save(publication.row) }
+            identifier = try ledger.beginPublication(group.map(\.partial.name))
         }
         try onDisk(syncLog)
+        return identifier
     }
 
     /// Name last. Which ones could not have it, by their partial's name: one bad entry stops no other.
@@ -351,7 +385,7 @@ final class Keeper: Sendable {
             do throws(SystemError) {
                 try cache.publish(partialNamed: publication.partial.name, as: publication.row.fileName)
             } catch {
-                if error.isDiskFull || error.isReadOnly { throw Setback(storage: error) }
+                guard error.isAboutTarget else { throw Setback(storage: error) }
                 let path = cache.path(of: publication.row.fileName)
                 refused[publication.partial.name] = Setback(.never, "name", "\(path): \(error.reason)")
             }
@@ -360,11 +394,18 @@ final class Keeper: Sendable {
         return refused
     }
 
-    private func conclude(_ group: [Publication], refused: [String: Setback]) throws(Setback) {
+    private func conclude(
+        _ group: [Publication], _ identifier: Int64, refused: [String: Setback]
+    ) throws(Setback) {
         try onLedger { (ledger) throws(LedgerError) in
+            try ledger.endPublication(identifier)
             for publication in group {
-                if refused[publication.partial.name] == nil { try ledger.save(publication.row) }
-                try ledger.deletePartial(publication.partial.name)
+                if refused[publication.partial.name] != nil {
+                    var row = publication.row
+                    row.copy = nil
+                    try ledger.save(row)
+                }
+                if publication.partial.isInLedger { try ledger.deletePartial(publication.partial.name) }
                 for name in publication.displaced { try ledger.deletePartial(name) }
             }
         }
@@ -382,6 +423,7 @@ final class Keeper: Sendable {
         do throws(LedgerError) {
             try transaction(body)
         } catch {
+            cache.condemn(error)
             throw Setback(ledger: error)
         }
     }
@@ -390,17 +432,5 @@ final class Keeper: Sendable {
     /// is closed: those are on the database file (sqlite.org/howtocorrupt.html, 2.2).
     private func syncLog() throws(SystemError) {
         try cache.state.open(reading: "state.db-wal").syncData()
-    }
-}
-
-extension Setback {
-    /// The file system refused.
-    init(storage error: SystemError) {
-        self.init(.disk, error.isDiskFull ? "disk full" : "disk", "\(error.subject): \(error.reason)")
-    }
-
-    /// The ledger refused.
-    init(ledger error: LedgerError) {
-        self.init(.disk, error.kind == .full ? "disk full" : "ledger", "\(error.path): \(error.reason)")
     }
 }

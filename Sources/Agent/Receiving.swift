@@ -24,7 +24,7 @@ struct WantedBody: Sendable {
 extension Transfer {
     /// Writes the body to disk as it comes, then settles what has become of it.
     mutating func receive(
-        _ job: inout Job, _ body: WantedBody, over connection: inout Connection?
+        _ job: Job, _ body: WantedBody, over connection: inout Connection?
     ) throws(Setback) -> Success {
         let held = job.partial
         // Who named a digest judges; XXH3 only guards the file against rot.
@@ -34,13 +34,14 @@ extension Transfer {
             judges.map(\.algorithm).filter(\.isCryptographic).max { $0.length < $1.length } ?? .xxh3
         var digest = RunningDigest(algorithm)
         let active: ActivePartial
+        try checkRoom(
+            for: body.total.map { $0 - min($0, body.isContinuation ? held?.written ?? 0 : 0) }, &connection)
         do throws(SystemError) {
-            try checkRoom(for: body, holding: body.isContinuation ? held?.written ?? 0 : 0)
             if body.isContinuation {
                 guard let row = held,
                     let file = try context.cache.openPartial(named: row.name, truncatedTo: row.written)
                 else {
-                    forgetPartial(&job)
+                    forgetPartial(job)
                     connection = nil
                     return .unfinished(Setback(.retry, "partial", "its partial file is gone"))
                 }
@@ -58,7 +59,9 @@ extension Transfer {
             }
         } catch {
             connection = nil
-            throw Setback(storage: error)
+            guard body.isContinuation, error.isAboutOneFile else { throw Setback(storage: error) }
+            forgetPartial(job)
+            return .unfinished(Setback(.retry, "partial", "\(error.subject): \(error.reason)"))
         }
 
         context.keeper.began(active)
@@ -82,6 +85,15 @@ extension Transfer {
                 broken = Setback(transport: error)
                 break receiving
             }
+            let isLarge = body.total.map { $0 > UInt64(buffer.count) } ?? true
+            if isLarge {
+                do throws(Setback) {
+                    try checkRoom(for: nil, &connection)
+                } catch {
+                    broken = error
+                    break receiving
+                }
+            }
             do throws(SystemError) {
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<Int(length - active.file.size)])
                 digest.update(bytes)
@@ -90,13 +102,14 @@ extension Transfer {
                 context.counters.bytes.add(UInt64(bytes.count), ordering: .relaxed)
             } catch {
                 broken = Setback(storage: error)
-                if error.isDiskFull { makeRoom(active) }
+                if error.isDiskFull, !error.isFileTooLarge { makeRoom(active) }
                 break receiving
             }
         }
         if broken != nil { connection = nil }
 
         let row = active.snapshot
+        job.reached = row.written
         var end = BodyEnd(
             isComplete: broken == nil, length: row.written, total: body.total, expectedSize: job.entry.size,
             isMixed: row.answers > 1, isPart: body.isContinuation, wasAskedAgain: job.wasAskedAgain)
@@ -120,15 +133,20 @@ extension Transfer {
                         "another URL has the very same html page: a captive portal? --accept-html takes it")
                 }
             }
-            try handIn(&job, active, body, sum)
+            if row.written == 0, connection?.framing?.body == .untilClose {
+                job.remark("the server announced no length and sent nothing, so the file is empty")
+            }
+            try handIn(job, active, body, sum)
             return .handedIn
         case .askOn, .keep:
             job.keep(active, instead: held, keeper: context.keeper)
             if let broken, broken.remedy != .retry { throw broken }
+            broken?.message +=
+                row.total.map { "; \(row.written) of \($0) bytes came" } ?? "; \(row.written) bytes came"
             return .unfinished(broken)
         case .askAgain(let wrong):
             context.keeper.drop(active.name)
-            forgetPartial(&job)
+            forgetPartial(job)
             job.asksPastCaches = true
             job.wasAskedAgain = true
             return .unfinished(Setback(wrong: wrong, end: end, found: sum, judges: judges))
@@ -141,11 +159,11 @@ extension Transfer {
 
     /// Puts a complete, checked file in the keeper's hands.
     private func handIn(
-        _ job: inout Job, _ active: ActivePartial, _ body: WantedBody, _ sum: Checksum
+        _ job: Job, _ active: ActivePartial, _ body: WantedBody, _ sum: Checksum
     ) throws(Setback) {
         let row = active.snapshot
         try handIn(
-            &job, active,
+            job, active,
             CopyRow(
                 size: row.written, modified: 0, inode: 0, validators: row.validators, digest: sum,
                 received: wallSeconds(), freshUntil: body.freshness.until,
@@ -154,7 +172,7 @@ extension Transfer {
     }
 
     /// The same with what is to be known of the file; its time and inode are read here.
-    func handIn(_ job: inout Job, _ active: ActivePartial, _ copy: CopyRow) throws(Setback) {
+    func handIn(_ job: Job, _ active: ActivePartial, _ copy: CopyRow) throws(Setback) {
         var copy = copy
         do throws(SystemError) {
             try active.file.setReadOnly()
@@ -207,14 +225,30 @@ extension Transfer {
         return true
     }
 
-    /// What remains must fit beside the reserve, so that a full disk is met before it is full.
-    private func checkRoom(for body: WantedBody, holding held: UInt64) throws(SystemError) {
-        guard let total = body.total, total > held else { return }
-        let space = try context.cache.partials.space()
-        let reserve = context.reserve(total: space.total)
-        if space.available < reserve || space.available - reserve < total - held {
-            throw SystemError("write", context.cache.path, code: SystemError.noSpace)
+    /// What is to come must fit beside the reserve, so that a full disk is met before it is full: the ledger needs
+    /// room to say so, and other programs may need some too.
+    ///
+    /// - Parameter bytes: nil when it is not known how many will come; there must be room at all.
+    private mutating func checkRoom(for bytes: UInt64?, _ connection: inout Connection?) throws(Setback) {
+        // Of what was free at the last look, this worker's share: a look for each small file would cost as much as
+        // its write.
+        if let bytes, bytes <= knownRoom {
+            knownRoom -= bytes
+            return
         }
+        let (cache, reserve) = (context.cache, context.reserve)
+        let space = try onDisk { () throws(SystemError) in try cache.partials.space() }
+        let kept = reserve(space.total)
+        let free = space.available > kept ? space.available - kept : 0
+        if free > 0, bytes ?? 0 <= free {
+            knownRoom = free / 256
+            return
+        }
+        connection = nil
+        let what =
+            "\(cache.path): \(space.available) bytes are free, \(kept) of them are to stay so (--reserve)"
+        guard free > 0, let bytes else { throw Setback(.disk, "disk full", what) }
+        throw Setback(.tooLarge, "disk full", "\(what), \(bytes) are needed")
     }
 
     /// Gives some of a partial back, so that the ledger can still say what happened.
@@ -228,7 +262,7 @@ extension Transfer {
         }
     }
 
-    func forgetPartial(_ job: inout Job) {
+    func forgetPartial(_ job: Job) {
         if let row = job.partial { context.keeper.drop(row.name) }
         job.partial = nil
     }
@@ -256,7 +290,7 @@ private struct StallMeter {
 
 extension Job {
     /// Keeps what has come: the new partial, or the one that was there before when that is worth more.
-    mutating func keep(_ active: ActivePartial, instead held: PartialRow?, keeper: Keeper) {
+    func keep(_ active: ActivePartial, instead held: PartialRow?, keeper: Keeper) {
         let row = active.snapshot
         if let held, held.name != row.name {
             if row.written == 0 || !prefers(newer: row, to: held) {

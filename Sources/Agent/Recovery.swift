@@ -13,16 +13,20 @@ func recover(
     let boot = bootIdentifier()
     let mount = cache.partials.mountIdentifier()
     var kept: [Key: PartialRow] = [:]
-    var published: [(row: EntryRow, partial: String)] = []
     var useless: [String] = []
     do {
+        let publications = try reader.publications()
+        var named: Set<String> = []
+        var finished: Set<Key> = []
+        for name in publications.flatMap(\.partials) {
+            named.insert(name)
+            if let key = try finish(name, cache: cache, reader: &reader) { finished.insert(key) }
+        }
+        if !named.isEmpty { try cache.syncTop() }
         for row in try reader.allPartials() {
-            if let ready = row.ready {
-                if let entry = try finish(row, ready, cache: cache, reader: &reader) {
-                    published.append((entry, row.name))
-                } else {
-                    useless.append(row.name)
-                }
+            // What was published makes any other partial of its key useless.
+            if named.contains(row.name) || finished.contains(row.key) {
+                useless.append(row.name)
                 continue
             }
             guard let status = try cache.partials.status(of: row.name), status.kind == .regular,
@@ -45,18 +49,10 @@ func recover(
             }
             kept[row.key] = row
         }
-        // A ready partial that was published makes any other of its key useless.
-        for (entry, _) in published {
-            if let row = kept.removeValue(forKey: entry.key) { useless.append(row.name) }
-        }
-        if !published.isEmpty { try cache.syncTop() }
         let rows = kept.values
-        if !published.isEmpty || !useless.isEmpty || !rows.isEmpty {
+        if !publications.isEmpty || !useless.isEmpty || !rows.isEmpty {
             try writer.transaction(durable: true) { (ledger) throws(LedgerError) in
-                for (entry, partial) in published {
-                    try ledger.save(entry)
-                    try ledger.deletePartial(partial)
-                }
+                for publication in publications { try ledger.endPublication(publication.identifier) }
                 for name in useless { try ledger.deletePartial(name) }
                 for row in rows { try ledger.save(row) }
             }
@@ -73,25 +69,23 @@ func recover(
 }
 
 /// Finishes a publication that a crash cut short after "all bytes are durable": renames what still has its partial
-/// name, adopts what has its final name already. nil when neither is there.
-private func finish(
-    _ row: PartialRow, _ ready: CopyRow, cache: CacheFolder, reader: inout LedgerReader
-) throws -> EntryRow? {
-    guard var entry = try reader.entry(for: row.key) else { return nil }
-    entry.copy = ready
-    entry.failure = nil
-    entry.isGone = false
-    if let status = try cache.partials.status(of: row.name) {
-        guard status.kind == .regular, status.inode == ready.inode, status.size == ready.size else {
-            return nil
-        }
-        try cache.publish(partialNamed: row.name, as: entry.fileName)
-        return entry
+/// name. Its entry says already what the file is; an entry that describes something else is found out by the sizes,
+/// inodes and digests that each run compares.
+///
+/// - Returns: the key whose file is in its place now.
+private func finish(_ name: String, cache: CacheFolder, reader: inout LedgerReader) throws -> Key? {
+    guard let key = Key(hex: name.prefix(32)), let entry = try reader.entry(for: key), let copy = entry.copy
+    else {
+        return nil
     }
-    guard let status = try cache.status(of: entry.fileName), status.kind == .regular,
-        status.inode == ready.inode, status.size == ready.size
-    else { return nil }
-    return entry
+    func isIt(_ status: FileStatus?) -> Bool {
+        status?.kind == .regular && status?.inode == copy.inode && status?.size == copy.size
+    }
+    if isIt(try cache.partials.status(of: name)) {
+        try cache.publish(partialNamed: name, as: entry.fileName)
+        return key
+    }
+    return isIt(try cache.status(of: entry.fileName)) ? key : nil
 }
 
 /// Of two partials of one key, whether the newer is worth more: it is of another version that can be gone on with,

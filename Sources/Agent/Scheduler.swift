@@ -9,7 +9,7 @@ import Wire
 /// of jobs held is bounded; who offers more waits.
 final class Scheduler: Sendable {
     /// Jobs that may wait at once.
-    static let capacity = 4096
+    static let capacity = 1024
 
     private let state: Monitor<State>
     private let perHost: Int
@@ -32,6 +32,9 @@ final class Scheduler: Sendable {
         var activeCount = 0
         var inputEnded = false
         var isClosed = false
+        /// Workers that wait for a job, and whether the feeder waits for room.
+        var idle = 0
+        var isOffering = false
         var pauses: [Origin: Instant] = [:]
         var blocked: [Origin: Int64] = [:]
         var health = NetworkHealth()
@@ -63,14 +66,27 @@ final class Scheduler: Sendable {
     /// Hands a job in; waits while too many wait already. False when the run takes no more.
     func offer(_ job: Job) -> Bool {
         let stop = stop
+        var isFull = false
         let fits: Bool = state.wait { state in
-            if state.isClosed || stop.isRaised || state.health.isOffline { return .done(false) }
-            // The second bound wakes us when a signal, not a worker, ends the wait.
-            return state.waiting < Self.capacity
-                ? .done(true) : .wait(until: Instant.now.advanced(bySeconds: 0.2))
+            if state.isClosed || stop.isRaised || state.health.isOffline {
+                state.isOffering = false
+                return .done(false)
+            }
+            // Once full, wait for half of the places, or each job taken would cost a switch of threads.
+            if state.waiting < (isFull ? Self.capacity / 2 : Self.capacity) {
+                state.isOffering = false
+                return .done(true)
+            }
+            isFull = true
+            state.isOffering = true
+            // The bound wakes us when a signal, not a worker, ends the wait.
+            return .wait(until: Instant.now.advanced(bySeconds: 0.2))
         }
         guard fits else { return false }
-        state.signal { $0.enqueue(job) }
+        state.change { state in
+            state.enqueue(job)
+            return state.idle > 0
+        }
         return true
     }
 
@@ -83,32 +99,48 @@ final class Scheduler: Sendable {
     /// The next job for a worker; nil when the run is over.
     func take(preferring origin: Origin?) -> Job? {
         let (perHost, stop) = (perHost, stop)
-        return state.wait { (state) -> Monitor<State>.Next<Job?> in
-            if state.isClosed || stop.isRaised || state.health.isOffline { return .done(nil) }
+        var isIdle = false
+        var wakesFeeder = false
+        let job = state.wait { (state) -> Monitor<State>.Next<Job?> in
+            func done(_ job: Job?) -> Monitor<State>.Next<Job?> {
+                if isIdle { state.idle -= 1 }
+                wakesFeeder = state.isOffering && state.waiting <= Self.capacity / 2
+                return .done(job)
+            }
+            if state.isClosed || stop.isRaised || state.health.isOffline { return done(nil) }
             let now = Instant.now
             state.wakeDelayed(now)
-            if let job = state.next(preferring: origin, perHost: perHost, now: now) {
-                return .done(Optional(job))
+            if let job = state.next(preferring: origin, perHost: perHost, now: now) { return done(job) }
+            if state.inputEnded, state.waiting == 0, state.activeCount == 0 { return done(nil) }
+            if !isIdle {
+                isIdle = true
+                state.idle += 1
             }
-            if state.inputEnded, state.waiting == 0, state.activeCount == 0 { return .done(nil) }
             var until = now.advanced(bySeconds: 1)
             for (due, _) in state.delayed where due < until { until = due }
             for (_, end) in state.pauses where end > now && end < until { until = end }
             return .wait(until: until)
         }
+        if wakesFeeder { state.signal { _ in } }
+        return job
     }
 
     /// A taken job is done with, for this run.
     func finished(_ job: Job, host: String) {
-        state.signal { $0.release(host) }
+        state.change { state in
+            state.release(host)
+            // Idle workers look again when a place at the host is free for a job, or when all is done.
+            return state.idle > 0 && (state.waiting > 0 || state.inputEnded && state.activeCount == 0)
+        }
     }
 
     /// A taken job is to be tried again, in this many seconds.
     func again(_ job: Job, host: String, in seconds: Double) {
-        state.signal { state in
+        state.change { state in
             state.release(host)
             state.waiting += 1
             state.delayed.append((Instant.now.advanced(bySeconds: seconds), job))
+            return state.idle > 0
         }
     }
 

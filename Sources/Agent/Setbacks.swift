@@ -40,9 +40,15 @@ extension Setback {
                 .retry, "no name service", "\(subject): the name cannot be looked up: \(words)",
                 connect: .noNameService)
         case .closed:
-            let isConnect = error.operation == .connect || error.operation == .handshake
+            let isConnect: Bool
+            let who: String
+            switch error.operation {
+            case .proxy: (isConnect, who) = (true, "it")
+            case .connect, .handshake: (isConnect, who) = (true, "the server")
+            case .resolve, .send, .receive: (isConnect, who) = (false, "the server")
+            }
             self.init(
-                .retry, "closed", "\(subject): the server closed the connection",
+                .retry, "closed", "\(subject): \(who) closed the connection",
                 connect: isConnect ? .refused : nil)
         case .unexpectedEOF:
             self.init(
@@ -69,7 +75,39 @@ extension Setback {
             self.init(.never, "host", "\(subject): \(words)")
         case .tooManyInterim:
             self.init(.retry, "malformed", "\(subject): interim answers without end")
+        case .refused(let refusal):
+            self.init(tunnel: refusal, by: subject)
         }
+    }
+
+    /// A proxy that does not open a tunnel. Whatever it says, the origin has said nothing of the file.
+    private init(tunnel refusal: ProxyRefusal, by subject: String) {
+        // Who answers a CONNECT with 401 means 407, since the origin has not been asked yet.
+        if refusal.status == 407 || refusal.status == 401 {
+            self.init(proxy: subject, answered: refusal.status, hadCredentials: refusal.hadCredentials)
+            return
+        }
+        let remedy: Remedy =
+            switch disposition(ofStatus: refusal.status) {
+            case .retry: .retry
+            case .later, .never, .gone: .later
+            }
+        // A gateway that reached nobody is a failed connect to the host (RFC 9110 15.6.3, 15.6.5).
+        let isGateway = refusal.status == 502 || refusal.status == 503 || refusal.status == 504
+        self.init(
+            remedy, "proxy", "\(subject) answered \(refusal.status) to the request for a tunnel",
+            connect: isGateway ? .refused : nil)
+    }
+
+    /// A proxy that wants to know who asks (RFC 9110 15.5.8).
+    private init(proxy subject: String, answered status: Int, hadCredentials: Bool) {
+        self.init(
+            .retry, "proxy",
+            "\(subject) answered \(status): "
+                + (hadCredentials
+                    ? "it does not take the user and password of its URL"
+                    : "it wants a user and a password; write them into its URL, http://USER:PASSWORD@HOST:PORT")
+        )
     }
 
     /// A redirect that is not followed.
@@ -87,9 +125,20 @@ extension Setback {
     }
 
     /// An answer that brings no file.
-    init(refusal: Refusal, head: ResponseHead, at url: HTTPURL, now: Int64) {
+    ///
+    /// - Parameter proxy: who handed the request on and may have answered itself.
+    init(refusal: Refusal, head: ResponseHead, at url: HTTPURL, from proxy: Proxy?, now: Int64) {
         let host = url.origin.authority
         switch refusal {
+        case .status(407):
+            if let proxy {
+                self.init(
+                    proxy: proxy.subject, answered: 407, hadCredentials: proxy.authorization != nil)
+            } else {
+                self.init(.never, "407", "\(host): the origin answered 407, which only a proxy may")
+            }
+        case .status(401) where proxy?.isAuthorOfRefusal(head) == true:
+            self.init(proxy: proxy?.subject ?? host, answered: 401, hadCredentials: true)
         case .status(let status):
             let words =
                 head.reason.isEmpty
@@ -122,6 +171,15 @@ extension Setback {
         case .useless(let objection):
             self.init(.retry, "malformed", "\(host): the answer cannot be used: \(objection.rawValue)")
         }
+    }
+}
+
+extension Proxy {
+    /// Whether a 401 is its own: tinyproxy answers so to a password that it does not take. What it hands on has a Via
+    /// (RFC 9110 7.6.3).
+    fileprivate func isAuthorOfRefusal(_ head: ResponseHead) -> Bool {
+        authorization != nil && head.value("via") == nil
+            && head.value("server")?.lowercased().hasPrefix("tinyproxy") == true
     }
 }
 

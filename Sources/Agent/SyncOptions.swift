@@ -1,10 +1,13 @@
 package import Storage
+package import Wire
 
 /// What one `sync` is asked to do.
 package struct SyncOptions: Sendable {
     /// Paths; `-` is standard input.
     package var manifests: [String]
     package var cache: String
+    /// The ledger's folder; nil for the one in the cache.
+    package var state: String?
     /// Transfers at once, in all and to one host; at least 1.
     package var jobs = 8
     package var perHost = 4
@@ -29,6 +32,12 @@ package struct SyncOptions: Sendable {
     package var waitLock = 0.0
     /// A file of CA certificates in place of the system's.
     package var caCertificates: String?
+    /// PEM files of our own certificate and its key, for servers that ask for one.
+    package var certificate: String?
+    package var certificateKey: String?
+    package var proxies = ProxyRules()
+    /// Users and passwords for entries that bring none of their own.
+    package var netrc: Netrc?
     package var acceptCoded = false
     package var acceptHTML = false
     /// Sent to every entry's own origin.

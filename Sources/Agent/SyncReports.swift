@@ -11,6 +11,8 @@ package enum Notice: Sendable {
     case remark(url: String, message: String)
     /// Published: bytes of the new file.
     case changed(url: String, bytes: UInt64)
+    /// The run may go well, but something should be done about this: for the terminal, and for a run that fails.
+    case warning(String)
     /// About the run as a whole: offline, a rebuilt ledger.
     case general(String)
 }
@@ -74,6 +76,6 @@ package enum SyncError: Error, Sendable {
     case badLines(Int)
     /// 75
     case lockHeld(cache: String)
-    /// 78: `--cacert` and the like.
+    /// 78: `--cacert`, `--cert` and the like.
     case configuration(String)
 }

@@ -8,7 +8,7 @@ import Wire
 /// One `syncagent sync`, from the lock to the exit code.
 package final class SyncRun: Sendable {
     /// Entries that are read before the first of them is asked for, and looked up in the ledger together.
-    static let batch = 16_384
+    static let batch = 8192
 
     private let options: SyncOptions
     private let stop: Stop
@@ -41,40 +41,26 @@ package final class SyncRun: Sendable {
 
     /// Does it all. Blocks until the run has ended.
     package func run() throws(SyncError) -> SyncOutcome {
+        let timer = try startTimer()
+        defer { timer.end() }
         var manifests = try openManifests()
         let cache: CacheFolder
         do throws(CacheError) {
-            cache = try CacheFolder.open(path: options.cache, create: true)
+            cache = try CacheFolder.open(path: options.cache, ledger: options.state, create: true)
         } catch {
             throw .cacheUnusable(error)
         }
         let lock = try takeLock(of: cache)
-        let network = Network(
-            tls: TLSOptions(authorities: options.caCertificates), connectTimeout: options.connectTimeout,
-            stop: stop)
-        if options.caCertificates != nil {
-            do throws(TLSSetupError) {
-                _ = try network.tls()
-            } catch {
-                throw .configuration("\(error.subject): \(error.text)")
-            }
-        }
-        var writer = try openLedger(of: cache)
-        var reader = try openReader(of: cache)
-        let partials = try recover(cache: cache, writer: &writer, reader: &reader)
-        var run = RunRow(identifier: 0, started: wallSeconds())
-        do throws(LedgerError) {
-            run.identifier = try writer.transaction(durable: false) { (ledger) throws(LedgerError) in
-                try ledger.startRun(run)
-            }
-        } catch {
-            throw .ledger(error)
-        }
-
+        try warn(of: cache)
+        let network = try makeNetwork()
+        let opened = try OpenedLedger.open(in: cache, notice: notice)
+        let (run, partials) = (opened.run, opened.partials)
+        let writer = opened.writer
+        var reader = opened.reader
         let scheduler = Scheduler(perHost: options.perHost, stop: stop)
         let context: RunContext
         do throws(SystemError) {
-            let keeper = try Keeper(cache: cache, writer: writer) { [self] in published($0, $1) }
+            let keeper = try Keeper(cache: cache, writer: writer, stop: stop) { [self] in published($0, $1) }
             context = RunContext(
                 options: options, cache: cache, keeper: keeper, scheduler: scheduler, network: network,
                 stop: stop)
@@ -82,18 +68,35 @@ package final class SyncRun: Sendable {
             throw .storage(error)
         }
         self.context.withLock { $0 = context }
-        let timer = try startTimer()
         var workers = Workers(context: context, notice: notice)
         var trouble: SyncError?
         do throws(SyncError) {
             try feed(&manifests, to: context, workers: &workers, reader: &reader, partials: partials)
         } catch {
             trouble = error
+            stopAfter(error, cache)
         }
         scheduler.endInput()
         workers.join()
-        timer.end()
         return try finish(context, run: run, manifests: manifests, trouble: trouble, lock: lock)
+    }
+
+    /// The way to the hosts. Files that the options name for TLS are read at once, so that a bad one ends the run.
+    private func makeNetwork() throws(SyncError) -> Network {
+        var proxies = options.proxies
+        proxies.exceptions = proxies.exceptions.mappingNames(asciiName)
+        let network = Network(
+            tls: TLSOptions(
+                authorities: options.caCertificates, certificate: options.certificate,
+                key: options.certificateKey),
+            proxies: proxies, connectTimeout: options.connectTimeout, stop: stop)
+        guard options.caCertificates != nil || options.certificate != nil else { return network }
+        do throws(TLSSetupError) {
+            _ = try network.tls()
+            return network
+        } catch {
+            throw .configuration("\(error.subject): \(error.text)")
+        }
     }
 
     private func openManifests() throws(SyncError) -> Manifests {
@@ -104,14 +107,14 @@ package final class SyncRun: Sendable {
         }
     }
 
-    private func takeLock(of cache: CacheFolder) throws(SyncError) -> FileLock {
+    private func takeLock(of cache: CacheFolder) throws(SyncError) -> CacheLock {
         // `status` holds the lock for a moment when it looks whether a run has it; that is no reason to leave.
         let deadline = Instant.now.advanced(bySeconds: max(options.waitLock, 0.2))
         while true {
-            do throws(SystemError) {
+            do throws(CacheError) {
                 if let lock = try cache.lock() { return lock }
             } catch {
-                throw .storage(error)
+                throw .cacheUnusable(error)
             }
             // flock(2) has no deadline of its own.
             if Instant.now >= deadline || stop.wait(until: min(deadline, .now.advanced(bySeconds: 0.05))) {
@@ -120,29 +123,33 @@ package final class SyncRun: Sendable {
         }
     }
 
-    private func openLedger(of cache: CacheFolder) throws(SyncError) -> LedgerWriter {
-        do throws(LedgerError) {
-            let writer = try LedgerWriter.open(in: cache.state)
-            if case .rebuilt(let aside) = writer.opening {
-                notice(
-                    .general(
-                        "the ledger was damaged; it is kept as \(cache.path)/.syncagent/\(aside), and a new one is being filled from the cache"
-                    ))
-            }
-            return writer
+    /// Tells when the ledger lies where it is not safe.
+    private func warn(of cache: CacheFolder) throws(SyncError) {
+        let kind: FileSystemKind
+        do throws(SystemError) {
+            kind = try cache.ledgerFileSystem()
         } catch {
-            throw .ledger(error)
+            throw .storage(error)
+        }
+        let next = "; name a folder on a local disk with --state"
+        switch kind {
+        case .local: break
+        case .network(let name):
+            notice(.warning("\(cache.state.path) is on \(name), where a ledger is not safe\(next)"))
+        case .fuse:
+            notice(.warning("\(cache.state.path) is on FUSE, where a ledger may not be safe\(next)"))
         }
     }
 
-    private func openReader(of cache: CacheFolder) throws(SyncError) -> LedgerReader {
-        do throws(LedgerError) {
-            guard let reader = try LedgerReader.open(in: cache.state) else {
-                throw LedgerError(.failed, path: cache.path, reason: "the ledger is gone")
-            }
-            return reader
-        } catch {
-            throw .ledger(error)
+    /// Reading the manifests or the ledger failed: what is under way need not come to its end when the ledger or the
+    /// disk is the cause.
+    private func stopAfter(_ error: SyncError, _ cache: CacheFolder) {
+        switch error {
+        case .ledger(let cause):
+            cache.condemn(cause)
+            stop.raise()
+        case .storage: stop.raise()
+        case .cacheUnusable, .manifest, .badLines, .lockHeld, .configuration: break
         }
     }
 
@@ -239,12 +246,11 @@ package final class SyncRun: Sendable {
             notice(.changed(url: publication.row.url, bytes: publication.row.copy?.size ?? 0))
             return
         }
-        if setback.remedy == .disk {
-            context.counters.diskFailed.store(true, ordering: .relaxed)
-            context.counters.deferred.add(1, ordering: .relaxed)
-        } else {
-            context.counters.failed.add(1, ordering: .relaxed)
+        switch setback.remedy {
+        case .disk, .tooLarge: context.counters.diskFailed.store(true, ordering: .relaxed)
+        case .retry, .later, .never, .gone, .stopped: break
         }
+        context.counters.notCurrent(isPermanent: setback.isPermanent)
         notice(
             .failed(
                 url: publication.row.url, place: publication.place, isPermanent: setback.isPermanent,
@@ -273,7 +279,7 @@ package final class SyncRun: Sendable {
 
     private func finish(
         _ context: RunContext, run: RunRow, manifests: borrowing Manifests, trouble: SyncError?,
-        lock: consuming FileLock
+        lock: consuming CacheLock
     ) throws(SyncError) -> SyncOutcome {
         let waiting = context.scheduler.remaining().count
         context.counters.deferred.add(waiting, ordering: .relaxed)
@@ -293,12 +299,14 @@ package final class SyncRun: Sendable {
             outcome.requests = counters.requests.load(ordering: .relaxed)
             // The order is the contract's: 74, then 1, then 75.
             outcome.exitCode =
-                if counters.diskFailed.load(ordering: .relaxed) || context.keeper.failure != nil {
+                if counters.diskFailed.load(ordering: .relaxed)
+                    || context.keeper.failure?.remedy == .disk
+                {
                     74
                 } else if outcome.failed > 0 || manifests.badLines > 0 {
                     1
                 } else {
-                    outcome.pending > 0 || stop.isRaised ? 75 : 0
+                    outcome.pending > 0 || !counters.manifestEnded.load(ordering: .relaxed) ? 75 : 0
                 }
             return outcome
         }
@@ -313,14 +321,34 @@ package final class SyncRun: Sendable {
                 try ledger.finishRun(run)
             }
         } catch {
-            if context.keeper.failure == nil { notice(.general("\(error.path): \(error.reason)")) }
-            counters.diskFailed.store(true, ordering: .relaxed)
+            context.cache.condemn(error)
+            let setback = Setback(ledger: error)
+            if context.keeper.failure == nil { notice(.general(setback.message)) }
+            // Another program's lock kept only the row of the run from being written.
+            if setback.remedy == .disk { counters.diskFailed.store(true, ordering: .relaxed) }
         }
         if let failure = context.keeper.failure { notice(.general(failure.message)) }
+        proveCache(context)
         if let trouble { throw trouble }
         let outcome = figures()
         if outcome.entries == 0, manifests.badLines > 0 { throw .badLines(manifests.badLines) }
         return outcome
+    }
+}
+
+extension SyncRun {
+    /// A cache that was taken away under the run holds nothing of what the run did.
+    private func proveCache(_ context: RunContext) {
+        do throws(SystemError) {
+            if try context.cache.isStillThere() { return }
+        } catch {
+            notice(.general("\(error.subject): \(error.reason)"))
+        }
+        context.counters.diskFailed.store(true, ordering: .relaxed)
+        notice(
+            .general(
+                "\(context.cache.path) was removed or moved while the run was at work, or a part of it; run again"
+            ))
     }
 }
 
@@ -374,5 +402,14 @@ struct Timer {
     func end() {
         own.raise()
         thread?.join()
+    }
+}
+
+/// A host name in the form of IDNA; nil when it has none.
+private func asciiName(_ name: String) -> String? {
+    do throws(TransportError) {
+        return try asciiHost(name)
+    } catch {
+        return nil
     }
 }

@@ -13,10 +13,12 @@ struct Transfer: ~Copyable {
     /// Reused for every body of this worker; its size is the size of the writes.
     let buffer: UnsafeMutableRawBufferPointer
     var request: [UInt8] = []
+    /// Bytes that this worker may write before it looks again how much room there is.
+    var knownRoom: UInt64 = 0
 
     init(context: RunContext) {
         self.context = context
-        buffer = .allocate(byteCount: 512 << 10, alignment: 4096)
+        buffer = .allocate(byteCount: 1 << 20, alignment: 4096)
         request.reserveCapacity(4096)
     }
 
@@ -34,9 +36,10 @@ struct Transfer: ~Copyable {
 
     /// Tries the job's current URL once.
     mutating func attempt(
-        _ job: inout Job, over connection: inout Connection?
+        _ job: Job, over connection: inout Connection?
     ) throws(Setback) -> Success {
-        var copy = try provenCopy(&job)
+        job.reached = 0
+        var copy = try provenCopy(job)
         var redirects = Redirects(from: job.url)
         var mustAskWhole = job.asksPastCaches
         while true {
@@ -52,7 +55,7 @@ struct Transfer: ~Copyable {
                     ignoresIfRange: context.habits.ignoresIfRange(hop.origin), now: now)
             if case .nothing = asked { return .current }
             if asked == .check {
-                if let success = try publishHeld(&job) { return success }
+                if let success = try publishHeld(job) { return success }
                 (partial, asked) = (nil, .whole)
             }
 
@@ -88,14 +91,15 @@ struct Transfer: ~Copyable {
                 return .current
             case .proven:
                 try drain(&connection)
-                if let success = try publishHeld(&job) { return success }
+                if let success = try publishHeld(job) { return success }
                 mustAskWhole = true
             case .refuse(let refusal):
                 if refusal == .portal || refusal == .status(511) {
                     let witness = job.maskedURL
                     context.suspect { $0.sawPortal(witness) }
                 }
-                let setback = Setback(refusal: refusal, head: head, at: hop, now: now)
+                let setback = Setback(
+                    refusal: refusal, head: head, at: hop, from: connection?.route.forwarder, now: now)
                 try drain(&connection)
                 throw setback
             case .askRestAlone:
@@ -105,13 +109,14 @@ struct Transfer: ~Copyable {
                 let body = WantedBody(
                     continuing: true, end: end, total: total, answer, head, hop, isHome: job.isHome(hop),
                     job.facts, now)
-                return try receive(&job, body, over: &connection)
+                return try receive(job, body, over: &connection)
             case .replace(let total):
-                if job.partial != nil {
+                if let held = job.partial {
+                    let isOther = differs(answer.validators, from: held.validators)
                     job.restarted(
                         "the server sent the whole file: \(asked == .whole ? "it was asked to" : "the version changed or ranges are ignored")"
                     )
-                    guard job.budget.restarted() else {
+                    guard job.budget.restarted(isOtherVersion: isOther) else {
                         connection = nil
                         throw Setback(
                             .later, "restarts",
@@ -121,7 +126,7 @@ struct Transfer: ~Copyable {
                 let body = WantedBody(
                     continuing: false, end: total, total: total, answer, head, hop, isHome: job.isHome(hop),
                     job.facts, now)
-                return try receive(&job, body, over: &connection)
+                return try receive(job, body, over: &connection)
             }
         }
     }

@@ -23,13 +23,12 @@ struct Worker: ~Copyable {
         while let job = context.scheduler.take(preferring: connection?.origin) { work(on: job) }
     }
 
-    private mutating func work(on taken: Job) {
-        var job = taken
+    private mutating func work(on job: Job) {
         let host = job.url.origin.host
         while true {
-            if context.scheduler.isLeft(host: host) {
+            if let left = unreachable(job.url.origin) {
                 return end(
-                    job, Setback(.later, "unreachable", "\(host) could not be reached, left for this run"),
+                    job, Setback(.later, "unreachable", "\(left) could not be reached, left for this run"),
                     host)
             }
             if let wall = context.scheduler.blocked(job.url.origin) {
@@ -38,13 +37,13 @@ struct Worker: ~Copyable {
                 return end(job, setback, host)
             }
             do throws(Setback) {
-                switch try transfer.attempt(&job, over: &connection) {
+                switch try transfer.attempt(job, over: &connection) {
                 case .current:
-                    if job.partial != nil { transfer.forgetPartial(&job) }
+                    if job.partial != nil { transfer.forgetPartial(job) }
                     if job.row.failure != nil || job.row.isGone { job.isRowDirty = true }
                     job.row.failure = nil
                     job.row.isGone = false
-                    if job.isRowDirty { context.keeper.save(job.row) }
+                    context.keeper.save(job)
                     context.counters.current.add(1, ordering: .relaxed)
                     return context.scheduler.finished(job, host: host)
                 case .handedIn:
@@ -52,17 +51,25 @@ struct Worker: ~Copyable {
                 case .unfinished(let setback):
                     let why =
                         setback ?? Setback(.retry, "incomplete", "the server sends it in parts too small")
-                    guard follow(&job, after: why, host) else { return }
+                    guard follow(job, after: why, host) else { return }
                 }
             } catch {
                 guard error.remedy == .retry else { return end(job, error, host) }
-                guard follow(&job, after: error, host) else { return }
+                guard follow(job, after: error, host) else { return }
             }
         }
     }
 
+    /// The host, or the proxy before it, when it is left alone for the rest of the run.
+    private func unreachable(_ origin: Origin) -> String? {
+        let scheduler = context.scheduler
+        let proxy = context.network.route(to: origin).proxy?.subject
+        if let proxy, scheduler.isLeft(host: proxy) { return proxy }
+        return scheduler.isLeft(host: origin.host) ? origin.host : nil
+    }
+
     /// Decides what follows a try that may be repeated; true to go on at once.
-    private func follow(_ job: inout Job, after setback: Setback, _ host: String) -> Bool {
+    private func follow(_ job: Job, after setback: Setback, _ host: String) -> Bool {
         if let wait = setback.wait {
             if wait > job.patience {
                 let wall = wallSeconds() + wait
@@ -78,7 +85,7 @@ struct Worker: ~Copyable {
             context.scheduler.again(job, host: host, in: seconds)
             return false
         }
-        switch job.budget.ended(holding: job.partial?.written ?? 0) {
+        switch job.budget.ended(holding: job.reached) {
         case .now:
             return true
         case .retry(let number):
@@ -91,15 +98,17 @@ struct Worker: ~Copyable {
     }
 
     /// The job's present URL is given up: the next mirror has its turn, or the entry ends here for this run.
-    private func end(_ ended: Job, _ setback: Setback, _ host: String) {
-        var job = ended
+    private func end(_ job: Job, _ setback: Setback, _ host: String) {
         switch setback.remedy {
         case .stopped:
             if job.isRowDirty { context.keeper.save(job.row) }
             context.counters.deferred.add(1, ordering: .relaxed)
             return context.scheduler.finished(job, host: host)
+        case .tooLarge:
+            context.counters.diskFailed.store(true, ordering: .relaxed)
         case .disk:
             context.counters.diskFailed.store(true, ordering: .relaxed)
+            context.stop.raise()
         case .retry, .later, .never, .gone:
             if job.source < job.entry.mirrors.count {
                 // What all of them said decides in the end: one that may come back beats one that will not.
@@ -123,8 +132,9 @@ struct Worker: ~Copyable {
 
 extension RunContext {
     /// Remembers how an entry failed, counts it, and says so.
-    func conclude(_ ended: Job, _ setback: Setback) -> Notice {
-        var job = ended
+    func conclude(_ job: Job, _ why: Setback) -> Notice {
+        var setback = why
+        setback.message = job.secrets(options).hidden(in: why.message)
         job.remember(setback, now: wallSeconds())
         if setback.remedy == .gone, job.row.copy != nil { job.row.isGone = true }
         keeper.save(job.row)
@@ -141,19 +151,33 @@ extension Setback {
     var isPermanent: Bool {
         switch remedy {
         case .never, .gone: true
-        case .retry, .later, .stopped, .disk: false
+        case .retry, .later, .stopped, .tooLarge, .disk: false
         }
     }
 }
 
 extension Job {
     /// Notes the failure that ends this entry for this run.
-    mutating func remember(_ setback: Setback, now: Int64) {
+    func remember(_ setback: Setback, now: Int64) {
         let before = row.failure
         row.failure = FailureRow(
             since: before?.since ?? now, lastTry: now, tries: (before?.tries ?? 0) &+ 1,
             notBefore: setback.wait.map { $0 > retryAfterPatience ? now + $0 : now },
             isPermanent: setback.isPermanent,
             reason: setback.reason, message: setback.message, fingerprint: entry.fingerprint)
+    }
+}
+
+extension Keeper {
+    /// Remembers what a job learnt about a copy that is current.
+    fileprivate func save(_ job: Job) {
+        if job.isRowDirty {
+            save(job.row)
+        } else if job.isConfirmed, let copy = job.row.copy {
+            save(
+                Confirmation(
+                    key: job.entry.key, received: copy.received, freshUntil: copy.freshUntil,
+                    isImmutable: copy.isImmutable))
+        }
     }
 }

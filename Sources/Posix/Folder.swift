@@ -107,6 +107,25 @@ package struct Folder: ~Copyable, Sendable {
     /// Makes the whole file system durable. See syncfs(2).
     package borrowing func syncFileSystem() throws(SystemError) { try descriptor.syncFileSystem() }
 
+    /// Whether this process may make, rename and remove files in the folder; throws what speaks against it. See
+    /// faccessat(2), AT_EACCESS.
+    package borrowing func proveWritable() throws(SystemError) {
+        _ = try retrying("faccessat", path) {
+            faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS)
+        }
+    }
+
+    /// Whether the path that it was opened by still leads to it.
+    package borrowing func isStillThere() throws(SystemError) -> Bool {
+        let (mine, present): (FileStatus, FileStatus)
+        do throws(SystemError) {
+            (mine, present) = (try status(), try Folder(opening: path).status())
+        } catch  where error.isMissing || error.code == ENOTDIR {
+            return false
+        }
+        return mine.inode == present.inode && mine.device == present.device
+    }
+
     /// What the folder itself is.
     package borrowing func status() throws(SystemError) -> FileStatus { try descriptor.status() }
 

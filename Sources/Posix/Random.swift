@@ -2,9 +2,12 @@ internal import CLinux
 
 /// Random bytes of the kernel, as lower-case hex. See getrandom(2).
 package func randomHex(bytes count: Int) -> String {
-    var generator = SystemRandomNumberGenerator()
-    let digits = Array("0123456789abcdef")
-    return String((0..<count * 2).map { _ in digits[Int.random(in: 0..<16, using: &generator)] })
+    var bytes = [UInt8](repeating: 0, count: count)
+    // Up to 256 bytes come whole, and never fail once the kernel has booted.
+    let got = getrandom(&bytes, count, 0)
+    precondition(got == count && count <= 256, "getrandom")
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
 /// The kernel's boot id (proc(5), /proc/sys/kernel/random/boot_id); nil when it cannot be read.

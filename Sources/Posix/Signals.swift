@@ -1,23 +1,34 @@
 internal import CLinux
 
-/// The signals that ask for an end: TERM, INT and HUP. See signal(7).
+/// The signals that ask for an end, TERM, INT and HUP, and the one that asks how far things are, USR1. See
+/// signal(7).
 ///
 /// No handler runs: the signals are blocked in every thread and one thread waits for them with sigwait(3), so
 /// what is done about them is ordinary code.
 package final class SignalWatch: Sendable {
     private let first = Monitor<Int32?>(nil)
 
-    /// A write to a closed pipe becomes an error instead of the process's end; OpenSSL writes too.
-    package static func ignoreBrokenPipes() { clinux_ignore_signal(SIGPIPE) }
+    /// A write to a closed pipe (OpenSSL writes too) or beyond the largest file that is allowed (setrlimit(2),
+    /// RLIMIT_FSIZE) becomes an error instead of the process's end.
+    package static func ignoreFailedWrites() {
+        clinux_ignore_signal(SIGPIPE)
+        clinux_ignore_signal(SIGXFSZ)
+    }
 
     /// From now on the first signal raises the stop, and a second one ends the process at once with 128 plus
     /// its number. Call it before any other thread starts.
     ///
     /// Signals that were ignored at the start stay so: nohup(1) and a shell's background jobs mean it.
-    package init(raising stop: Stop) throws(SystemError) {
+    ///
+    /// - Parameter onQuestion: called for each USR1, from the thread that waits for signals, so it must not block;
+    ///   without it USR1 does what it does by default.
+    package init(
+        raising stop: Stop, onQuestion: (@Sendable () -> Void)? = nil
+    ) throws(SystemError) {
         var watched = sigset_t()
         sigemptyset(&watched)
-        for number in [SIGTERM, SIGINT, SIGHUP] where clinux_is_signal_ignored(number) == 0 {
+        let wanted = [SIGTERM, SIGINT, SIGHUP] + (onQuestion == nil ? [] : [SIGUSR1])
+        for number in wanted where clinux_is_signal_ignored(number) == 0 {
             sigaddset(&watched, number)
         }
         pthread_sigmask(SIG_BLOCK, &watched, nil)
@@ -29,6 +40,10 @@ package final class SignalWatch: Sendable {
                 var number: Int32 = 0
                 // An empty set waits for ever, which is right: nothing is to be seen.
                 guard sigwait(&signals, &number) == 0 else { continue }
+                if number == SIGUSR1 {
+                    onQuestion?()
+                    continue
+                }
                 let received = number
                 let isSecond = first.signal { (seen: inout Int32?) -> Bool in
                     if seen != nil { return true }

@@ -30,8 +30,16 @@ package struct SystemError: Error, Sendable, Hashable {
 
     /// No room: disk full, quota spent, or a file-size limit.
     package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+    /// The file is larger than this process, or the file system, may make one; others may still fit.
+    package var isFileTooLarge: Bool { code == EFBIG }
     /// The file system refuses to be written by anybody.
     package var isReadOnly: Bool { code == EROFS }
+    /// A rename failed for what stands at the new name (a folder, a mount, a file that may not be replaced), which
+    /// says nothing about other names. See rename(2).
+    package var isAboutTarget: Bool {
+        code == EISDIR || code == ENOTEMPTY || code == EEXIST || code == EBUSY || code == EPERM
+            || code == ETXTBSY || code == ENAMETOOLONG
+    }
     /// The name does not exist.
     package var isMissing: Bool { code == ENOENT }
 }

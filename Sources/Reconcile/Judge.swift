@@ -1,4 +1,4 @@
-import Wire
+package import Wire
 
 /// What a response head means for the bytes that we hold.
 package enum Verdict: Hashable, Sendable {
@@ -141,7 +141,7 @@ private func part(
 /// Whether an answer's marks contradict the ones that we hold. An absent mark contradicts nothing. An ETag that
 /// appears where the first answer had none does; a date that appears does not, since If-Range or the ETag has
 /// spoken already, or the checksum will.
-private func differs(_ theirs: Validators, from ours: Validators) -> Bool {
+package func differs(_ theirs: Validators, from ours: Validators) -> Bool {
     if let tag = theirs.etag, tag.text != ours.etag?.text { return true }
     if let date = theirs.lastModified, let own = ours.lastModified, date != own { return true }
     return false

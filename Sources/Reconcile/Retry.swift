@@ -39,7 +39,7 @@ package struct RetryBudget: Hashable, Sendable {
         case giveUp
     }
 
-    /// Counts a try that ended with this many bytes of the representation held.
+    /// Counts a try whose answer brought the representation up to this length; 0 when it brought no body.
     package mutating func ended(holding length: UInt64) -> Next {
         if length >= furthest, length - furthest >= Self.progress {
             furthest = length
@@ -50,12 +50,13 @@ package struct RetryBudget: Hashable, Sendable {
         return spent > retries ? .giveUp : .retry(spent)
     }
 
-    /// Counts a start from byte 0 in place of bytes that were held; false when there were too many. It spends a
-    /// try, whatever the try itself brings.
-    package mutating func restarted() -> Bool {
+    /// Counts a start from byte 0 although bytes were held, which spends a try; false when there were too many.
+    ///
+    /// - Parameter isOtherVersion: what comes now is another representation, of which nothing was held yet.
+    package mutating func restarted(isOtherVersion: Bool = true) -> Bool {
         restarts += 1
         spent += 1
-        furthest = 0
+        if isOtherVersion { furthest = 0 }
         return restarts <= Self.restartLimit
     }
 }

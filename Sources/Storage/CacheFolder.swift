@@ -1,54 +1,8 @@
 internal import CLinux
 package import Posix
 
-/// Why a folder cannot serve as the cache.
-package struct CacheError: Error, Hashable, Sendable {
-    package enum Kind: Sendable {
-        /// There is no cache, and none was to be made.
-        case missing
-        /// A file, or something else, stands where a folder belongs.
-        case notAFolder
-        case noPermission
-        /// The file system is mounted read-only.
-        case readOnly
-        /// No room on the disk.
-        case full
-        /// The disk or the system failed.
-        case failed
-    }
-
-    package let kind: Kind
-    package let path: String
-    /// A phrase in lower case that does not repeat the path.
-    package let reason: String
-    /// The next step; nil when there is none to name.
-    package let advice: String?
-
-    init(_ error: SystemError, path: String) {
-        self.path = path
-        switch error.code {
-        case ENOENT: (kind, reason, advice) = (.missing, "there is no cache", nil)
-        // ELOOP: a symbolic link where none is followed.
-        case ENOTDIR, EEXIST, ELOOP:
-            (kind, reason, advice) = (
-                .notAFolder, "is not a folder", "move it away or name another folder with --cache"
-            )
-        case EROFS:
-            (kind, reason, advice) = (
-                .readOnly, "the file system is read-only", "name another folder with --cache"
-            )
-        case EACCES, EPERM:
-            (kind, reason, advice) = (
-                .noPermission, error.reason, "change its owner or name another folder with --cache"
-            )
-        default:
-            (kind, advice) = (error.isDiskFull ? .full : .failed, nil)
-            reason = "\(error.reason) (\(error.operation))"
-        }
-    }
-}
-
-/// The folder of finished files, with the ledger's folder and the unfinished ones below it.
+/// The folder of finished files, with the lock and the unfinished ones below it, and the ledger's folder, which is
+/// there as well unless another was named.
 package final class CacheFolder: Sendable {
     static let stateName = ".syncagent"
     static let partialsName = "partial"
@@ -68,14 +22,20 @@ package final class CacheFolder: Sendable {
     package let top: Folder
     package let state: Folder
     package let partials: Folder
+    /// `.syncagent` when the ledger is elsewhere; the lock of the cache is always in it.
+    private let home: Folder?
 
-    /// Opens the cache. With `create` what is missing is made, and made durable; without it that is an error.
-    package static func open(path given: String, create: Bool) throws(CacheError) -> CacheFolder {
-        var path = given
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    /// Opens the cache. With `create` what is missing is made, and made durable, and it must be a cache that can be
+    /// written; without it what is missing is an error.
+    ///
+    /// - Parameter ledger: the folder of the ledger, made like the cache itself; nil for `.syncagent` in the cache.
+    package static func open(
+        path given: String, ledger: String? = nil, create: Bool
+    ) throws(CacheError) -> CacheFolder {
+        let path = withoutSlashes(given)
         var subject = path
         do throws(SystemError) {
-            if create { try make(path) }
+            if create { try make(path, mode: 0o755) }
             let top = try Folder(opening: path)
             subject = path + "/" + stateName
             let isNew = create ? try top.make(folder: stateName, mode: 0o700) : false
@@ -85,23 +45,63 @@ package final class CacheFolder: Sendable {
             if create, try state.make(folder: partialsName, mode: 0o700) { try state.sync() }
             let partials = try state.open(folder: partialsName)
             subject = path + "/" + tagName
+            if create {
+                guard try isOneMount(top, partials) else { throw SystemError("rename", subject, code: EXDEV) }
+                try partials.proveWritable()
+                subject = path + "/" + stateName
+                try state.proveWritable()
+                subject = path
+                try top.proveWritable()
+            }
+            subject = path + "/" + tagName
             if create { try writeTag(top) }
             if isNew { try top.sync() }
-            return CacheFolder(path: path, top: top, state: state, partials: partials)
+            guard let ledger = ledger.map(withoutSlashes) else {
+                return CacheFolder(path: path, top: top, state: state, partials: partials, home: nil)
+            }
+            subject = ledger
+            if create { try make(ledger, mode: 0o700) }
+            let elsewhere = try Folder(opening: ledger)
+            if create { try elsewhere.proveWritable() }
+            let (there, here) = (try elsewhere.status(), try state.status())
+            if there.inode == here.inode, there.device == here.device {
+                // The same folder by another name has one lock, which is taken once.
+                return CacheFolder(path: path, top: top, state: state, partials: partials, home: nil)
+            }
+            return CacheFolder(path: path, top: top, state: elsewhere, partials: partials, home: state)
         } catch {
-            throw CacheError(error, path: subject)
+            throw error.code == EXDEV ? .divided(subject) : CacheError(error, path: subject)
         }
     }
 
-    private init(path: String, top: consuming Folder, state: consuming Folder, partials: consuming Folder) {
+    private init(
+        path: String, top: consuming Folder, state: consuming Folder, partials: consuming Folder,
+        home: consuming Folder?
+    ) {
         self.path = path
         self.top = top
         self.state = state
         self.partials = partials
+        self.home = home
+    }
+
+    private static func withoutSlashes(_ given: String) -> String {
+        var path = given
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
+    /// Whether a file can be renamed from one folder into the other: rename(2) refuses to cross file systems, and
+    /// mounts of one file system too.
+    private static func isOneMount(
+        _ one: borrowing Folder, _ other: borrowing Folder
+    ) throws(SystemError) -> Bool {
+        try one.status().device == other.status().device
+            && one.mountIdentifier() == other.mountIdentifier()
     }
 
     /// Makes the folder and its parents, and makes their names durable as far as we may open the parents.
-    private static func make(_ path: String) throws(SystemError) {
+    private static func make(_ path: String, mode: UInt32) throws(SystemError) {
         var missing: [String] = []
         var ancestor = path
         while try isMissing(ancestor), !ancestor.isEmpty {
@@ -109,7 +109,7 @@ package final class CacheFolder: Sendable {
             ancestor = parent(of: ancestor)
         }
         guard !missing.isEmpty else { return }
-        try makePath(path, mode: 0o755)
+        try makePath(path, mode: mode)
         for folder in missing.map(parent) {
             do throws(SystemError) {
                 try Folder(opening: folder).sync()
@@ -154,8 +154,30 @@ package final class CacheFolder: Sendable {
     /// The path of a published file.
     package func path(of fileName: String) -> String { path == "/" ? "/" + fileName : path + "/" + fileName }
 
-    /// Takes the lock of a run; nil when another process has it.
-    package func lock() throws(SystemError) -> FileLock? { try state.lock(CacheFolder.lockName) }
+    /// Takes the lock of a run; nil when another process has it. A ledger elsewhere has a lock of its own, since
+    /// two caches may have been given the same.
+    package func lock() throws(CacheError) -> CacheLock? {
+        do throws(SystemError) {
+            guard let lock = try state.lock(CacheFolder.lockName) else { return nil }
+            guard home != nil else { return CacheLock(cache: lock, ledger: nil) }
+            guard let other = try home?.lock(CacheFolder.lockName) else { return nil }
+            return CacheLock(cache: other, ledger: lock)
+        } catch {
+            throw CacheError(error, path: error.subject)
+        }
+    }
+
+    /// Whether the cache is still at its path, unfinished files and ledger included: somebody may have removed or
+    /// moved it.
+    package func isStillThere() throws(SystemError) -> Bool {
+        guard try top.isStillThere(), try state.isStillThere() else { return false }
+        return try partials.isStillThere()
+    }
+
+    /// On what kind of file system the ledger is.
+    package func ledgerFileSystem() throws(SystemError) -> FileSystemKind {
+        FileSystemKind(magic: try state.fileSystemType())
+    }
 
     // MARK: Unfinished files
 

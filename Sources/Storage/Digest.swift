@@ -12,9 +12,14 @@ package struct RunningDigest: ~Copyable, Sendable {
 
     package init(_ algorithm: DigestAlgorithm) {
         self.algorithm = algorithm
-        context = DigestMethods.shared[algorithm].map { DigestContext($0) }
+        // Not by `map` or `?:`: Swift 6.3 destroys a noncopyable value that comes out of them once too often.
+        if let method = DigestMethods.shared[algorithm] {
+            context = DigestContext(method)
+        } else {
+            context = nil
+        }
         crc = CyclicCheck(algorithm)
-        state = algorithm == .xxh3 ? DigestState() : nil
+        if algorithm == .xxh3 { state = DigestState() } else { state = nil }
     }
 
     /// Takes up what `savedState` put down. Nil when another version of libxxhash saved it, or when it is no

@@ -38,7 +38,6 @@ extension Statement {
         try bind(row.digestState)
         try bind(row.serverDigest?.algorithm.rawValue)
         try bind(row.serverDigest?.bytes)
-        try bind(copy: row.ready)
     }
 
     /// nil when the key is none, which only a hand other than ours can have written.
@@ -56,7 +55,6 @@ extension Statement {
         if let type, let bytes, bytes.count == type.length {
             row.serverDigest = Checksum(algorithm: type, bytes: bytes)
         }
-        row.ready = copyRow()
         return row
     }
 

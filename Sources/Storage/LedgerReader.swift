@@ -22,6 +22,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     private var states: Statement
     private var origin: Statement
     private var runs: Statement
+    private var publicationRows: Statement
 
     /// Opens the ledger in the folder `.syncagent`; nil when there is none. Waits at most `patience` milliseconds,
     /// here and at each read, for a program that locks it.
@@ -31,6 +32,11 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         guard let status = try LedgerFile.status(in: state) else { return nil }
         let path = LedgerFile.path(in: state)
         guard status.size > 0 else { throw LedgerError(.damaged, path: path, reason: "is empty") }
+        // SQLite would make a log that is missing, also for a connection that only reads. Without one nobody writes.
+        let hasLog = try state.withLedgerErrors { state throws(SystemError) in
+            try state.status(of: LedgerFile.name + "-wal") != nil
+        }
+        guard hasLog else { return try connect(path, .immutable, patience) }
         do throws(LedgerError) {
             return try connect(path, .readOnly, patience)
         } catch  where error.kind == .unusable {
@@ -41,16 +47,24 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     }
 
     /// Opens the ledger of a cache; nil when there is no such cache, or no ledger in it.
-    package static func open(cache path: String, patience: Int32 = 2000) throws(LedgerError) -> LedgerReader?
-    {
-        let ledger = path + "/" + CacheFolder.stateName + "/" + LedgerFile.name
+    ///
+    /// - Parameter folder: the ledger's, when it is not the cache's own.
+    package static func open(
+        cache path: String, ledger folder: String? = nil, patience: Int32 = 2000
+    ) throws(LedgerError) -> LedgerReader? {
+        let place = folder ?? path + "/" + CacheFolder.stateName
         let state: Folder
         do throws(SystemError) {
-            state = try Folder(opening: path).open(folder: CacheFolder.stateName)
+            state =
+                if let folder {
+                    try Folder(opening: folder)
+                } else {
+                    try Folder(opening: path).open(folder: CacheFolder.stateName)
+                }
         } catch  where error.isMissing {
             return nil
         } catch {
-            throw LedgerError(error, path: ledger)
+            throw LedgerError(error, path: place + "/" + LedgerFile.name)
         }
         return try open(in: state, patience: patience)
     }
@@ -91,8 +105,9 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
             "SELECT \(LedgerSchema.runColumns) FROM run ORDER BY id DESC LIMIT ?", "reading the runs")
         return LedgerReader(
             database: database, entry: entry, entries: entries, partialsOfKey: partialsOfKey,
-            partials: partials,
-            states: states, origin: origin, runs: runs)
+            partials: partials, states: states, origin: origin, runs: runs,
+            publicationRows: try database.prepare(
+                "SELECT id, names FROM publication ORDER BY id", "reading the publications"))
     }
 
     /// Lets the body see one and the same state in all that it reads. Not to be nested; keep it short, since the
@@ -109,6 +124,22 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         } catch {
             database.rollback()
             throw error
+        }
+    }
+
+    /// Publications that a crash cut short, or that are under way.
+    package mutating func publications() throws(LedgerError) -> [PublicationRow] {
+        try withLedgerErrors { () throws(DatabaseError) in
+            var rows: [PublicationRow] = []
+            while try publicationRows.step() {
+                let identifier = publicationRows.integer()
+                rows.append(
+                    PublicationRow(
+                        identifier: identifier,
+                        partials: publicationRows.text().split(separator: " ").map(String.init)))
+            }
+            publicationRows.reset()
+            return rows
         }
     }
 

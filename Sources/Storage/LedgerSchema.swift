@@ -1,5 +1,6 @@
 /// The ledger's tables: `entry` (one row a key), `partial` (one row an unfinished file), `origin` (who asked for
-/// patience), `run` (the last runs) and `manifest` (what was mirrored).
+/// patience), `run` (the last runs), `publication` (groups of files that are getting their names) and `manifest` (what
+/// was mirrored).
 ///
 /// Numbers that a server chose are stored clamped to 64 bits with sign; inode and fingerprint bit for bit. A copy
 /// is there when its size is not NULL, a failure when `failed_since` is not.
@@ -49,13 +50,13 @@ enum LedgerSchema {
             mount TEXT,
             answers INTEGER NOT NULL,
             digest_state BLOB,
-            server_digest_type TEXT, server_digest BLOB,
-            ready_size INTEGER, ready_modified INTEGER, ready_inode INTEGER,
-            ready_etag TEXT, ready_last_modified TEXT, ready_date INTEGER,
-            ready_digest_type TEXT, ready_digest BLOB,
-            ready_received INTEGER, ready_fresh_until INTEGER, ready_immutable INTEGER, ready_media_type TEXT
+            server_digest_type TEXT, server_digest BLOB
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX partial_key ON partial (key);
+        CREATE TABLE publication (
+            id INTEGER PRIMARY KEY,
+            names TEXT NOT NULL
+        ) STRICT;
         CREATE TABLE origin (
             origin TEXT NOT NULL PRIMARY KEY,
             not_before INTEGER NOT NULL
@@ -86,8 +87,7 @@ enum LedgerSchema {
     /// In the order in which `PartialRow` is bound and read.
     static let partialColumns =
         "name, key, source, etag, last_modified, date, content_coding, media_type, total, written, durable, boot, "
-        + "mount, answers, digest_state, server_digest_type, server_digest, "
-        + copyColumns.split(separator: ", ").map { "ready_" + $0 }.joined(separator: ", ")
+        + "mount, answers, digest_state, server_digest_type, server_digest"
 
     /// In the order in which `RunRow` is read.
     static let runColumns = "id, started, ended, exit_code, entries, current, failed, pending, received"
@@ -102,6 +102,12 @@ enum LedgerSchema {
             INSERT INTO \(table) (\(columns)) VALUES (\(marks))
             ON CONFLICT (\(names.first ?? "")) DO UPDATE SET \(changes)
             """
+    }
+
+    /// A statement that puts a row in unless there is one with its primary key.
+    static func insert(_ table: String, _ columns: String) -> String {
+        let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
+        return "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(marks))"
     }
 
     /// Brings an open database from its version to the newest, in one transaction.

@@ -3,6 +3,7 @@ package import Wire
 /// What can be changed in the ledger; exists only inside `LedgerWriter.transaction`.
 package struct LedgerTransaction: ~Copyable {
     private var saveEntry: Statement
+    private var introduceEntry: Statement
     private var deleteEntry: Statement
     private var savePartial: Statement
     private var updatePartial: Statement
@@ -13,11 +14,16 @@ package struct LedgerTransaction: ~Copyable {
     private var insertRun: Statement
     private var updateRun: Statement
     private var forgetRuns: Statement
+    private var insertPublication: Statement
+    private var deletePublication: Statement
+    private var confirmEntry: Statement
 
     static func prepare(on database: borrowing Database) throws(DatabaseError) -> LedgerTransaction {
         LedgerTransaction(
             saveEntry: try database.prepare(
                 LedgerSchema.upsert("entry", LedgerSchema.entryColumns + ", state"), "saving an entry"),
+            introduceEntry: try database.prepare(
+                LedgerSchema.insert("entry", LedgerSchema.entryColumns + ", state"), "adding an entry"),
             deleteEntry: try database.prepare("DELETE FROM entry WHERE key = ?", "deleting an entry"),
             savePartial: try database.prepare(
                 LedgerSchema.upsert("partial", LedgerSchema.partialColumns), "saving a partial"),
@@ -41,7 +47,14 @@ package struct LedgerTransaction: ~Copyable {
                 UPDATE run SET started = ?, ended = ?, exit_code = ?, entries = ?, current = ?, failed = ?,
                 pending = ?, received = ? WHERE id = ?
                 """, "saving a run"),
-            forgetRuns: try database.prepare("DELETE FROM run WHERE id <= ?", "deleting old runs"))
+            forgetRuns: try database.prepare("DELETE FROM run WHERE id <= ?", "deleting old runs"),
+            insertPublication: try database.prepare(
+                "INSERT INTO publication (names) VALUES (?) RETURNING id", "saving a publication"),
+            deletePublication: try database.prepare(
+                "DELETE FROM publication WHERE id = ?", "ending a publication"),
+            confirmEntry: try database.prepare(
+                "UPDATE entry SET received = ?, fresh_until = ?, immutable = ? WHERE key = ?",
+                "confirming an entry"))
     }
 
     /// Puts the row in, or in the place of its key's.
@@ -50,6 +63,15 @@ package struct LedgerTransaction: ~Copyable {
             try saveEntry.bind(row)
             try saveEntry.bind(row.state.rawValue)
             try saveEntry.run()
+        }
+    }
+
+    /// Puts the row in unless its key has one already, which knows more.
+    package mutating func introduce(_ row: EntryRow) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try introduceEntry.bind(row)
+            try introduceEntry.bind(row.state.rawValue)
+            try introduceEntry.run()
         }
     }
 
@@ -86,6 +108,38 @@ package struct LedgerTransaction: ~Copyable {
         try withLedgerErrors { () throws(DatabaseError) in
             try deletePartial.bind(name)
             try deletePartial.run()
+        }
+    }
+
+    /// Notes that these partials, whose entries are saved already, are about to be renamed; returns the number to
+    /// end it by.
+    package mutating func beginPublication(_ partials: [String]) throws(LedgerError) -> Int64 {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try insertPublication.bind(partials.joined(separator: " "))
+            let identifier = try insertPublication.step() ? insertPublication.integer() : 0
+            try insertPublication.run()
+            return identifier
+        }
+    }
+
+    /// The renames are done and durable.
+    package mutating func endPublication(_ identifier: Int64) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try deletePublication.bind(identifier)
+            try deletePublication.run()
+        }
+    }
+
+    /// Notes that the origin confirmed a copy: when (wall seconds), and what it said of freshness.
+    package mutating func confirm(
+        _ key: Key, received: Int64, freshUntil: Int64?, isImmutable: Bool
+    ) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try confirmEntry.bind(received)
+            try confirmEntry.bind(freshUntil)
+            try confirmEntry.bind(Int64(isImmutable ? 1 : 0))
+            try confirmEntry.bind(key)
+            try confirmEntry.run()
         }
     }
 

@@ -108,6 +108,6 @@ enum ManifestOption {
     /// Conditions, ranges, codings, framing and the connection are the transfer's own.
     private static let reservedFields: Set<String> = [
         "host", "content-length", "transfer-encoding", "range", "accept-encoding", "connection", "keep-alive",
-        "proxy-connection", "te", "trailer", "upgrade", "expect",
+        "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade", "expect",
     ]
 }

@@ -4,7 +4,7 @@
 /// equal for equal checksums and differs for others but once in 500 million.
 package struct SeenKeys: Sendable {
     /// What was kept of an entry.
-    struct Sighting: Equatable {
+    struct Sighting {
         let place: Place
         let mark: ChecksumMark?
     }
@@ -12,8 +12,9 @@ package struct SeenKeys: Sendable {
     private struct Record {
         let high: UInt64
         let low: UInt64
-        /// Line in the low half, mark in the high half.
-        let rest: UInt64
+        let line: UInt32
+        /// Of a `ChecksumMark`, 0 for none.
+        var mark: UInt32
     }
 
     // In blocks, so that growing neither copies nor doubles what is there.
@@ -30,33 +31,36 @@ package struct SeenKeys: Sendable {
 
     package func contains(_ key: Key) -> Bool { slots[slot(of: key)] != 0 }
 
-    /// Where a key was first met; nil when it was not.
-    func sighting(of key: Key) -> Sighting? {
-        let number = slots[slot(of: key)]
-        guard number != 0 else { return nil }
-        let index = Int(number) - 1
-        let rest = record(index).rest
+    /// Where the key of a record was first met.
+    func sighting(_ index: Int) -> Sighting {
         let manifest = manifests.last { $0.first <= index }?.name ?? ""
+        let record = record(index)
         return Sighting(
-            place: Place(manifest: manifest, line: Int(UInt32(truncatingIfNeeded: rest))),
-            mark: ChecksumMark(bits: UInt32(truncatingIfNeeded: rest >> 32)))
+            place: Place(manifest: manifest, line: Int(record.line)), mark: ChecksumMark(bits: record.mark))
     }
 
-    /// Keeps a key; one that is there already stays as it is.
-    mutating func insert(_ key: Key, at place: Place, mark: ChecksumMark?) {
+    /// Keeps a new key and returns nil; of a key that is there already it returns the record, counted from 0.
+    mutating func insert(_ key: Key, at place: Place, mark: ChecksumMark?) -> Int? {
         let found = slot(of: key)
-        // 2^32 keys would need 100 GB; past that all are new, which only costs a question too many.
-        guard slots[found] == 0, count < Int(UInt32.max) - 1 else { return }
+        if slots[found] != 0 { return Int(slots[found]) - 1 }
+        // So many would need 100 GB; past that all are new, which only costs a question too many.
+        guard count < Int(UInt32.max) - 1 else { return nil }
         if manifests.last?.name != place.manifest { manifests.append((count, place.manifest)) }
         if blocks.isEmpty || blocks[blocks.count - 1].count == Self.blockSize {
             blocks.append([])
             blocks[blocks.count - 1].reserveCapacity(Self.blockSize)
         }
-        let rest = UInt64(UInt32(clamping: place.line)) | UInt64(mark?.bits ?? 0) << 32
-        blocks[blocks.count - 1].append(Record(high: key.high, low: key.low, rest: rest))
+        blocks[blocks.count - 1].append(
+            Record(high: key.high, low: key.low, line: UInt32(clamping: place.line), mark: mark?.bits ?? 0))
         count += 1
         slots[found] = UInt32(count)
         if count > slots.count / 4 * 3 { grow() }
+        return nil
+    }
+
+    /// A further line told more of the entry.
+    mutating func setMark(_ mark: ChecksumMark?, of index: Int) {
+        blocks[index / Self.blockSize][index % Self.blockSize].mark = mark?.bits ?? 0
     }
 
     private mutating func grow() {
@@ -101,9 +105,8 @@ struct ChecksumMark: Equatable {
         case .sha256: number = 3
         case .sha384: number = 4
         case .sha512: number = 5
-        case .xxh3: number = 6
-        case .crc32: number = 7
-        case .crc32c: number = 8
+        // No manifest names these.
+        case .xxh3, .crc32, .crc32c: number = 7
         }
         let digest = checksum.bytes.withUnsafeBytes { hash($0, seed: 0) }
         bits = number << 29 | UInt32(truncatingIfNeeded: digest & 0x1FFF_FFFF)
@@ -113,7 +116,7 @@ struct ChecksumMark: Equatable {
 
     /// Of the checksum that is best suited to tell two files apart; nil when there is none.
     static func strongest(of checksums: [Checksum]) -> ChecksumMark? {
-        checksums.map(ChecksumMark.init).max { $0.algorithm < $1.algorithm }
+        checksums.isEmpty ? nil : checksums.map(ChecksumMark.init).max { $0.algorithm < $1.algorithm }
     }
 
     enum Comparison { case agrees, contradicts, cannotTell }

@@ -11,12 +11,13 @@ final class ManifestFile {
     init(path: String, stop: Stop?) throws(ManifestError) {
         name = path
         do throws(SystemError) {
-            self.stop = if let stop { stop } else { try Stop() }
             if path == "-" {
                 file = try Descriptor(duplicating: 0, subject: "standard input")
             } else {
                 file = try Descriptor(reading: path)
             }
+            // After the file: with standard input closed, a new descriptor would be number 0 and pass for it.
+            self.stop = if let stop { stop } else { try Stop() }
             let status = try file.status()
             mayBlock = status.kind != .regular
             if status.kind != .folder {

@@ -9,34 +9,39 @@ internal import Wire
 package func unite(
     _ entries: [Entry], seen: inout SeenKeys, problems: (ManifestProblem) -> Void
 ) -> [Entry] {
-    var united: [Entry] = []
-    united.reserveCapacity(entries.count)
-    var positions: [Key: Int] = [:]
-    positions.reserveCapacity(entries.count)
+    // Records of this batch start here; the nth belongs to the nth entry of the result.
+    let base = seen.count
+    // Only when there is something to unite are the entries copied.
+    var united: [Entry]?
     var refused: Set<Key> = []
-    for entry in entries {
-        if let position = positions[entry.key] {
-            if refused.contains(entry.key) { continue }
-            guard let word = united[position].contradiction(with: entry) else {
-                united[position].unite(with: entry)
-                continue
+    for index in entries.indices {
+        let key = entries[index].key
+        let mark = ChecksumMark.strongest(of: entries[index].checksums)
+        guard let record = seen.insert(key, at: entries[index].place, mark: mark) else {
+            united?.append(entries[index])
+            continue
+        }
+        var result = united ?? Array(entries[..<index])
+        united = nil
+        defer { united = result }
+        if record < base {
+            if let problem = entries[index].lateProblem(seen.sighting(record)) { problems(problem) }
+        } else if !refused.contains(key) {
+            let position = record - base
+            if let word = result[position].contradiction(with: entries[index]) {
+                refused.insert(key)
+                problems(
+                    ManifestProblem(
+                        .refusedEntry, at: entries[index].place, key: key,
+                        "another \(word) than in \(result[position].place) for the same entry; "
+                            + "correct one of the lines"))
+            } else {
+                result[position].unite(with: entries[index])
+                seen.setMark(.strongest(of: result[position].checksums), of: record)
             }
-            refused.insert(entry.key)
-            problems(
-                ManifestProblem(
-                    .refusedEntry, at: entry.place, key: entry.key,
-                    "another \(word) than in \(united[position].place) for the same entry; correct one of the lines"
-                ))
-        } else if let first = seen.sighting(of: entry.key) {
-            if let problem = entry.lateProblem(first) { problems(problem) }
-        } else {
-            positions[entry.key] = united.count
-            united.append(entry)
         }
     }
-    for entry in united {
-        seen.insert(entry.key, at: entry.place, mark: .strongest(of: entry.checksums))
-    }
+    guard let united else { return entries }
     return refused.isEmpty ? united : united.filter { !refused.contains($0.key) }
 }
 

@@ -145,14 +145,12 @@ package struct PartialRow: Hashable, Sendable {
     package var digestState: [UInt8]?
     /// The digest of the whole that an answer named; it judges the bytes when the manifest names none.
     package var serverDigest: Checksum?
-    /// All bytes are there, checked and durable; only the rename and its record are missing.
-    package var ready: CopyRow?
 
     package init(
         name: String, key: Key, source: String, validators: Validators, contentCoding: String,
         mediaType: String?,
         total: UInt64?, written: UInt64, durable: UInt64, bootIdentifier: String?, mountIdentifier: String?,
-        answers: Int, digestState: [UInt8]? = nil, ready: CopyRow? = nil
+        answers: Int, digestState: [UInt8]? = nil
     ) {
         self.name = name
         self.key = key
@@ -167,7 +165,19 @@ package struct PartialRow: Hashable, Sendable {
         self.mountIdentifier = mountIdentifier
         self.answers = answers
         self.digestState = digestState
-        self.ready = ready
+    }
+}
+
+/// Files whose bytes are all there, checked and durable, and whose entries describe them already; only the renames,
+/// or the record of them, are missing.
+package struct PublicationRow: Hashable, Sendable {
+    package let identifier: Int64
+    /// The partials' names; each begins with its entry's key.
+    package let partials: [String]
+
+    package init(identifier: Int64, partials: [String]) {
+        self.identifier = identifier
+        self.partials = partials
     }
 }
 

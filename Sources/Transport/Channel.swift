@@ -3,56 +3,63 @@ internal import Wire
 
 /// A byte stream to a host, plain or through TLS, that waits with a deadline and the stop beside it.
 struct Channel: ~Copyable {
-    private let tls: TLSSession?
+    private var tls: TLSSession?
     private let socket: Descriptor
     /// `host:port`, for errors.
     private let subject: String
     private let stop: Stop
     let address: Address
 
-    private init(
-        _ socket: consuming Descriptor, _ tls: TLSSession?, _ subject: String, _ stop: Stop,
-        _ address: Address
-    ) {
-        self.tls = tls
-        self.socket = socket
+    private init(_ dialed: consuming Dialed, _ subject: String, _ stop: Stop) {
+        address = dialed.address
+        socket = dialed.socket
         self.subject = subject
         self.stop = stop
-        self.address = address
     }
 
     deinit { tls?.farewell() }
 
-    /// Dials and, for https, shakes hands, within the time of the address that won.
-    static func open(to origin: Origin, using network: Network, until limit: Instant) throws(TransportError)
-        -> Channel
-    {
-        let origin = try origin.ascii()
-        let dialed = try dial(origin, using: network, until: limit)
+    /// Dials the origin or the proxy before it, has a tunnel opened where the route wants one, and for https shakes
+    /// hands: all within the time of the address that won. The origin's host is in ASCII.
+    static func open(
+        to origin: Origin, by route: Route, using network: Network, until limit: Instant
+    ) throws(TransportError) -> Channel {
+        let first = try route.proxy?.origin.ascii() ?? origin
+        let dialed = try dial(
+            first, called: route.proxy?.subject ?? origin.subject, using: network, until: limit)
         let deadline = dialed.deadline
-        let address = dialed.address
-        switch origin.scheme {
-        case .http:
-            return Channel(dialed.socket, nil, origin.subject, network.stop, address)
-        case .https:
-            let context: TLSContext
-            do throws(TLSSetupError) {
-                context = try network.tls()
-            } catch {
-                let failure = TLSFailure(
-                    .other(error.text), text: "tls cannot be set up: \(error.subject): \(error.text)")
-                throw TransportError(.handshake, origin.subject, .tls(failure))
-            }
-            let session = TLSSession(context, socket: dialed.socket, origin: origin, host: origin.bareHost)
-            guard let session else {
-                let failure = TLSFailure(
-                    .other("no session"), text: "tls cannot be set up for \(origin.bareHost)")
-                throw TransportError(.handshake, origin.subject, .tls(failure))
-            }
-            let channel = Channel(dialed.socket, session, origin.subject, network.stop, address)
-            try channel.shakeHands(until: deadline)
-            return channel
+        var channel = Channel(dialed, route.subject(for: origin), network.stop)
+        switch route {
+        case .direct, .forwarded: break
+        case .tunnelled(let proxy):
+            try openTunnel(to: origin, through: proxy, over: channel, until: deadline)
         }
+        switch origin.scheme {
+        case .http: break
+        case .https: try channel.secure(for: origin, using: network, until: deadline)
+        }
+        return channel
+    }
+
+    /// From here on all bytes go through TLS with the origin, whatever carries them.
+    private mutating func secure(
+        for origin: Origin, using network: Network, until deadline: Instant
+    ) throws(TransportError) {
+        let context: TLSContext
+        do throws(TLSSetupError) {
+            context = try network.tls()
+        } catch {
+            let failure = TLSFailure(
+                .other(error.text), text: "tls cannot be set up: \(error.subject): \(error.text)")
+            throw TransportError(.handshake, subject, .tls(failure))
+        }
+        tls = TLSSession(context, socket: socket, origin: origin, host: origin.bareHost)
+        guard tls != nil else {
+            let failure = TLSFailure(
+                .other("no session"), text: "tls cannot be set up for \(origin.bareHost)")
+            throw TransportError(.handshake, subject, .tls(failure))
+        }
+        try shakeHands(until: deadline)
     }
 
     /// `TLSv1.3` and the like; nil over plain TCP.

@@ -10,6 +10,8 @@ package struct Connection: ~Copyable {
     private enum Phase { case ready, sent, body, complete, broken }
 
     package let origin: Origin
+    /// How the origin is reached; a connection serves only requests whose route is the same.
+    package let route: Route
     private let subject: String
     private var channel: Channel
     private var buffer = HeadBuffer()
@@ -26,21 +28,25 @@ package struct Connection: ~Copyable {
     /// Bytes of any kind that have come since the last `send`.
     package private(set) var bytesReceived: UInt64 = 0
 
-    private init(_ origin: Origin, _ channel: consuming Channel) {
+    private init(_ origin: Origin, _ route: Route, _ channel: consuming Channel) {
         self.origin = origin
-        subject = origin.subject
+        self.route = route
+        subject = route.subject(for: origin)
         self.channel = channel
     }
 
-    /// Connects, TLS included. Each address has `network.connectTimeout` seconds, all of it ends at the limit.
-    /// A host beyond ASCII is looked up, and its certificate checked, in ASCII (`Origin.ascii()`).
+    /// Connects, tunnel and TLS included, on the network's route to the origin. Each address has
+    /// `network.connectTimeout` seconds, all of it ends at the limit. A host beyond ASCII is looked up, and its
+    /// certificate checked, in ASCII (`Origin.ascii()`).
     package static func open(
         to origin: Origin, using network: Network, until limit: Instant = .never
     ) throws(TransportError) -> Connection {
-        Connection(origin, try Channel.open(to: origin, using: network, until: limit))
+        let named = try origin.ascii()
+        let route = network.route(to: named)
+        return Connection(origin, route, try Channel.open(to: named, by: route, using: network, until: limit))
     }
 
-    /// The address that accepted.
+    /// The address that accepted, a proxy's where there is one.
     package var address: Address { channel.address }
     /// `TLSv1.3` and the like; nil over plain TCP.
     package var tlsVersion: String? { channel.tlsVersion }
@@ -106,7 +112,7 @@ package struct Connection: ~Copyable {
         while true {
             let head: ResponseHead?
             do throws(MessageError) {
-                head = try takeHead(&scanner)
+                head = try buffer.takeHead(&scanner)
             } catch {
                 throw failure(.malformed(error))
             }
@@ -128,14 +134,6 @@ package struct Connection: ~Copyable {
             if interimAnswers > Self.maximumInterimAnswers { throw failure(.tooManyInterim) }
             scanner = HeadScanner()
         }
-    }
-
-    /// Takes the next head, interim or not, out of the buffer; nil when it is not all there.
-    private mutating func takeHead(_ scanner: inout HeadScanner) throws(MessageError) -> ResponseHead? {
-        guard let length = try scanner.end(in: buffer.unread) else { return nil }
-        let head = try ResponseHead(parsing: UnsafeRawBufferPointer(rebasing: buffer.unread[..<length]))
-        buffer.drop(length)
-        return head
     }
 
     private mutating func receiveMore(until deadline: Instant) throws(TransportError) {

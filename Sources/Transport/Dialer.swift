@@ -12,14 +12,18 @@ struct Dialed: ~Copyable {
 /// Seconds between two attempts, the earlier one undecided (RFC 8305 5 and 8).
 private let attemptDelay = 0.25
 
-/// Connects to whichever address of the origin accepts first (RFC 8305): a new attempt begins when the one
+/// Connects to whichever address of a host accepts first (RFC 8305): a new attempt begins when the one
 /// before has failed, or is undecided after `attemptDelay`; each address has `network.connectTimeout` seconds.
-func dial(_ origin: Origin, using network: Network, until limit: Instant) throws(TransportError) -> Dialed {
+///
+/// - Parameter subject: who that is, for errors.
+func dial(
+    _ origin: Origin, called subject: String, using network: Network, until limit: Instant
+) throws(TransportError) -> Dialed {
     let addresses = try network.resolver.addresses(
         host: origin.bareHost, port: origin.port,
         deadline: min(limit, Instant.now.advanced(bySeconds: network.connectTimeout)), stop: network.stop)
     do {
-        return try race(addresses, subject: origin.subject, network, until: limit)
+        return try race(addresses, subject: subject, network, until: limit)
     } catch {
         // They may be another network's, or those of a host that has moved.
         network.resolver.forget(host: origin.bareHost)
@@ -103,7 +107,7 @@ private func tellingRank(_ cause: TransportError.Cause) -> Int {
     case .timedOut:
         return 2
     case .stopped, .unknownHost, .noNameService, .closed, .unexpectedEOF, .tls, .malformed, .badHost,
-        .tooManyInterim:
+        .tooManyInterim, .refused:
         return 3
     }
 }

@@ -54,6 +54,14 @@ struct HeadBuffer: ~Copyable {
     /// Counts bytes that were received into `room()`.
     mutating func fill(_ count: Int) { end = min(end + count, storage.count) }
 
+    /// Takes the next head, interim or not, out of the buffer; nil when it is not all there.
+    mutating func takeHead(_ scanner: inout HeadScanner) throws(MessageError) -> ResponseHead? {
+        guard let length = try scanner.end(in: unread) else { return nil }
+        let head = try ResponseHead(parsing: UnsafeRawBufferPointer(rebasing: unread[..<length]))
+        drop(length)
+        return head
+    }
+
     /// Moves as many unread bytes as fit into the buffer, which may be `scratch`.
     mutating func move(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(buffer.count, end - start)

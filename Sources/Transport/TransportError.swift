@@ -31,6 +31,8 @@ package struct TransportError: Error, Sendable {
         case badHost(String)
         /// More interim (1xx) answers than `Connection.maximumInterimAnswers`.
         case tooManyInterim
+        /// A proxy does not open the tunnel.
+        case refused(ProxyRefusal)
     }
 
     package let operation: Operation

@@ -28,4 +28,8 @@ package struct HTTPURL: Hashable, Sendable {
         guard let query else { return path }
         return path + "?" + query
     }
+
+    /// Absolute-form of the request target, as proxies want it (RFC 9112 3.2.2); userinfo has no place in it
+    /// (RFC 9110 4.2.4).
+    package var absoluteTarget: String { "\(origin)\(target)" }
 }

@@ -29,6 +29,9 @@ package enum MessageError: Error, Sendable, Hashable {
     /// More than 64 KiB.
     case trailersTooLarge
     case malformedTrailers
+
+    /// Bytes behind the head of a proxy's answer to CONNECT, before anything was sent through the tunnel.
+    case bytesBeforeTunnel
 }
 
 extension MessageError: CustomStringConvertible {
@@ -53,6 +56,7 @@ extension MessageError: CustomStringConvertible {
         case .malformedChunkEnd: "the data of a chunk does not end where its size says"
         case .trailersTooLarge: "the trailers are longer than \(ChunkedDecoder.maximumTrailerSize / 1024) KiB"
         case .malformedTrailers: "malformed trailers after the last chunk"
+        case .bytesBeforeTunnel: "the tunnel brings bytes that nobody asked for"
         }
     }
 }

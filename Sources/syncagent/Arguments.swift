@@ -1,3 +1,5 @@
+internal import Wire
+
 /// A word of the command line: its bytes are what a URL is hashed by, its text is for people.
 struct Argument: Hashable {
     let bytes: [UInt8]
@@ -168,5 +170,5 @@ struct Arguments {
     }
 }
 
-/// A word as it was typed, within quotes, safe for a terminal.
-func quoted(_ text: String) -> String { "'" + DisplayText.printable(text) + "'" }
+/// A word as it was typed, within quotes, safe for a terminal; a URL in it without its secrets.
+func quoted(_ text: String) -> String { "'" + DisplayText.printable(HTTPURL.maskedWord(text)) + "'" }

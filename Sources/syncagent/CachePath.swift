@@ -23,6 +23,15 @@ enum CachePath {
         throw CommandError(.usage, "no cache folder, since HOME is not set; pass --cache DIR")
     }
 
+    /// The ledger's folder by its option; nil for the cache's own.
+    static func ledger(_ arguments: Arguments) throws(CommandError) -> String? {
+        guard let path = arguments.value(.state) else { return nil }
+        guard !path.isEmpty else {
+            throw CommandError(.usage, "--state wants a folder, not an empty word")
+        }
+        return trimmed(path)
+    }
+
     /// Without the slashes at its end, so that paths below it read well; the root stays.
     private static func trimmed(_ path: String) -> String {
         var rest = path[...]

@@ -11,11 +11,12 @@ struct CacheView: ~Copyable {
     private let state: Folder?
     private let partials: Folder?
 
-    init(path: String) throws(CommandError) {
+    /// - Parameter ledger: the ledger's folder, when it is not the cache's own.
+    init(path: String, ledger folder: String? = nil) throws(CommandError) {
         let top = try CacheView.folder(path)
         let state = try CacheView.folder(path + "/.syncagent")
         let partials = try CacheView.folder(path + "/.syncagent/partial")
-        let ledger = try CacheView.ledger(path)
+        let ledger = try CacheView.ledger(path, folder)
         self.path = path
         self.ledger = ledger
         self.top = top
@@ -23,9 +24,11 @@ struct CacheView: ~Copyable {
         self.partials = partials
     }
 
-    private static func ledger(_ path: String) throws(CommandError) -> LedgerReader? {
+    private static func ledger(
+        _ path: String, _ folder: String?
+    ) throws(CommandError) -> LedgerReader? {
         do throws(LedgerError) {
-            return try LedgerReader.open(cache: path)
+            return try LedgerReader.open(cache: path, ledger: folder)
         } catch {
             throw failure(error)
         }
@@ -78,8 +81,8 @@ struct CacheView: ~Copyable {
 
     /// Bytes of a partial that a run can build upon, by ledger and disk.
     borrowing func usableBytes(of row: PartialRow, isRunning: Bool) -> UInt64 {
-        // A crash between rename and record leaves a whole file under its final name and this row.
-        let published = row.ready?.size ?? (isRunning ? row.written : 0)
+        // In a run it may have got its final name since the row was read.
+        let published = isRunning ? row.written : 0
         do throws(SystemError) {
             guard let file = try partials?.open(reading: row.name) else { return published }
             let status = try file.status()

@@ -5,8 +5,10 @@ struct Main {
     static func main() {
         // A file that is opened under the number of a closed standard stream would receive our messages.
         StandardStream.fillGaps()
-        SignalWatch.ignoreBrokenPipes()
-        endProcess(run(processArguments().map { Argument(bytes: $0) }))
+        SignalWatch.ignoreFailedWrites()
+        let words = processArguments().map { Argument(bytes: $0) }
+        SecretWords.conceal(in: words)
+        endProcess(run(words))
     }
 
     private static func run(_ words: [Argument]) -> Int32 {

@@ -58,6 +58,8 @@ enum Command: String, CaseIterable {
 /// The name of an option; `OptionTable.rows` says everything else of it.
 enum OptionName: String, CaseIterable {
     case cache
+    case state
+    case reserve
     case jobs
     case perHost = "per-host"
     case connectTimeout = "connect-timeout"
@@ -71,6 +73,11 @@ enum OptionName: String, CaseIterable {
     case retryFailed = "retry-failed"
     case waitLock = "wait-lock"
     case caCertificates = "cacert"
+    case certificate = "cert"
+    case certificateKey = "key"
+    case proxy
+    case netrc
+    case netrcFile = "netrc-file"
     case acceptCoded = "accept-coded"
     case acceptHTML = "accept-html"
     case header
@@ -103,6 +110,8 @@ struct OptionRow {
     /// What holds when it is not given, as it would be typed.
     var standard: String?
     var isRepeatable = false
+    /// Its argument may be a secret, or hold one.
+    var isSecret = false
 }
 
 /// All options, in the order of the help.
@@ -111,6 +120,9 @@ enum OptionTable {
         OptionRow(
             name: .cache, argument: "DIR", commands: Command.allCases,
             help: "the cache folder", standard: "$SYNCAGENT_CACHE or ${XDG_CACHE_HOME:-~/.cache}/syncagent"),
+        OptionRow(
+            name: .state, argument: "DIR", commands: Command.allCases,
+            help: "the folder of the ledger, on a local disk when the cache is not", standard: "in the cache"),
         OptionRow(name: .jobs, argument: "N", commands: [.sync], help: "transfers at a time", standard: "8"),
         OptionRow(
             name: .perHost, argument: "N", commands: [.sync], help: "transfers at a time from one host",
@@ -146,12 +158,30 @@ enum OptionTable {
             help: "wait for another run on the cache to end",
             standard: "0"),
         OptionRow(
+            name: .reserve, argument: "SIZE", commands: [.sync],
+            help: "leave so much of the disk free", standard: "1 %, at most 64M"),
+        OptionRow(
             name: .caCertificates, argument: "FILE", commands: [.sync],
             help: "certificates (PEM) to trust instead of the system's"),
         OptionRow(
+            name: .certificate, argument: "FILE", commands: [.sync],
+            help: "our certificate (PEM) for servers that want one"),
+        OptionRow(
+            name: .certificateKey, argument: "FILE", commands: [.sync],
+            help: "its key (PEM, not encrypted), when --cert does not hold it"),
+        OptionRow(
+            name: .proxy, argument: "URL", commands: [.sync],
+            help: "the proxy (http://) to ask; \"none\" for none", standard: "$http_proxy, $https_proxy",
+            isSecret: true),
+        OptionRow(
+            name: .netrc, commands: [.sync], help: "take users and passwords from ~/.netrc"),
+        OptionRow(
+            name: .netrcFile, argument: "FILE", commands: [.sync],
+            help: "take users and passwords from this file"),
+        OptionRow(
             name: .header, argument: "FIELD", commands: [.sync],
             help: "send \"Name: value\" to the entries' hosts",
-            isRepeatable: true),
+            isRepeatable: true, isSecret: true),
         OptionRow(
             name: .userAgent, argument: "TEXT", commands: [.sync], help: "the User-Agent to send",
             standard: "syncagent/" + Help.version),

@@ -45,6 +45,21 @@ enum OptionValue {
         return Double(number).map { $0 * (unit ?? 1) }
     }
 
+    /// A size in bytes: `4096`, and with a unit of 1024, 1024² … `64k`, `64M`, `1G`, `2T`.
+    static func bytes(_ arguments: Arguments, _ name: OptionName) throws(CommandError) -> UInt64 {
+        let text = arguments.text(name)
+        let shifts: [Character: UInt64] = ["k": 10, "m": 20, "g": 30, "t": 40]
+        let shift = text.last.flatMap { shifts[Character($0.lowercased())] }
+        let number = shift == nil ? text[...] : text.dropLast()
+        guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = UInt64(number),
+            count <= UInt64.max >> (shift ?? 0)
+        else {
+            throw CommandError(
+                .usage, "\(name.typed) wants a size such as 500k, 64M or 2G, not \(quoted(text))")
+        }
+        return count << (shift ?? 0)
+    }
+
     /// `Name: value`, as HTTP has it (RFC 9110 5.1): the name a token, the value without control characters.
     static func header(_ text: String) throws(CommandError) -> (name: String, value: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -64,6 +79,10 @@ enum OptionValue {
             "host", "content-length", "transfer-encoding", "range", "if-range", "if-match", "if-none-match",
             "if-modified-since", "if-unmodified-since", "accept-encoding", "connection",
         ]
+        guard name.lowercased() != "proxy-authorization" else {
+            throw CommandError(
+                .usage, "--header \(name) would go to the wrong place; write the user into the proxy's URL")
+        }
         guard !ours.contains(name.lowercased()) else {
             throw CommandError(.usage, "--header \(name) is set by syncagent itself")
         }

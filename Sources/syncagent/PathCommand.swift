@@ -21,7 +21,7 @@ enum PathCommand {
         let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
         guard let argument = arguments.operands.first else { return ExitCode.usage.rawValue }
         let subject = arguments.has(.id) ? argument.text : HTTPURL.maskedText(argument.text)
-        var view = try CacheView(path: cache)
+        var view = try CacheView(path: cache, ledger: try CachePath.ledger(arguments))
         let row: EntryRow?
         do throws(LedgerError) {
             row = try view.ledger?.entry(for: KeyArgument.key(of: argument)) ?? nil

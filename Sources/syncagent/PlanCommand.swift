@@ -11,7 +11,7 @@ enum PlanCommand {
         let wishes = PlanReport.Wishes(
             refresh: arguments.has(.refresh), retryFailed: arguments.has(.retryFailed),
             maxAge: try SyncCommand.maxAge(arguments))
-        var view = try CacheView(path: cache)
+        var view = try CacheView(path: cache, ledger: try CachePath.ledger(arguments))
         let partials: [PartialRow]
         do throws(LedgerError) {
             partials = try view.ledger?.allPartials() ?? []

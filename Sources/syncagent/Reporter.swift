@@ -19,6 +19,8 @@ final class Reporter: Sendable {
         var painter: ProgressPainter?
         var changed = 0
         var badLines = 0
+        /// Told when the run fails, where they are not told at once.
+        var warnings: [String] = []
     }
 
     /// On a terminal a person can scroll; elsewhere it becomes a mail.
@@ -54,6 +56,9 @@ final class Reporter: Sendable {
                 isShown = Sentences.sentence(notice).map { state.budget.admits($0) } ?? false
             case .failed: isShown = Sentences.sentence(notice).map { state.budget.admits($0) } ?? false
             case .remark: isShown = showsRemarks && state.budget.admits("")
+            case .warning(let message):
+                isShown = showsRemarks && state.budget.admitsGeneral()
+                if !isShown { state.warnings.append(message) }
             case .general: isShown = state.budget.admitsGeneral()
             }
             if isShown, let sentence = Sentences.sentence(notice) { say([sentence], &state) }
@@ -65,6 +70,12 @@ final class Reporter: Sendable {
         state.withLock { state in
             if let text = state.painter?.draw(snapshot, columns: columns, now: now) { write(text) }
         }
+    }
+
+    /// Tells how far the run is, in one line, since somebody asked.
+    func answer(_ snapshot: Snapshot, seconds: Double) {
+        let pace = Pace(bytesPerSecond: seconds >= 1 ? Double(snapshot.bytesReceived) / seconds : nil)
+        state.withLock { state in say([ProgressText.run(snapshot, pace: pace, columns: 200)], &state) }
     }
 
     /// Clears the progress and tells how the run ended.
@@ -79,7 +90,7 @@ final class Reporter: Sendable {
                 }
                 return
             }
-            say(state.budget.rest(), &state)
+            say(state.warnings.prefix(1) + state.budget.rest(), &state)
             let more = state.budget.dropped > 0 ? "\(state.budget.dropped) more of these; " : ""
             say([more + Sentences.shortfall(outcome, badLines: state.badLines, signal: signal)], &state)
         }
@@ -89,7 +100,16 @@ final class Reporter: Sendable {
     func finish(_ error: CommandError) {
         state.withLock { state in
             wipe(&state)
-            say(state.budget.rest() + [error.message], &state)
+            say(state.warnings.prefix(1) + state.budget.rest() + [error.message], &state)
+        }
+    }
+
+    /// Clears the progress and tells, to people only, that another run is at work: a timer that comes while the last
+    /// run still works is no reason for a mail, and the exit code says it.
+    func finishBesideAnother(_ error: CommandError) {
+        state.withLock { state in
+            wipe(&state)
+            if showsRemarks { say([error.message], &state) }
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Agent
 internal import Posix
 internal import Storage
+internal import Wire
 
 /// What is told to people while and after a run, as sentences.
 enum Sentences {
@@ -12,7 +13,7 @@ enum Sentences {
             (place.map { self.place($0) + ": " } ?? "") + url + ": " + message
         case .remark(let url, let message): url + ": " + message
         case .changed: nil
-        case .general(let message): message
+        case .warning(let message), .general(let message): message
         }
     }
 
@@ -64,14 +65,17 @@ enum Sentences {
     private static func failure(_ error: CacheError) -> CommandError {
         let code: ExitCode
         switch error.kind {
-        case .missing, .notAFolder, .noPermission, .readOnly: code = .cannotCreate
+        case .missing, .notAFolder, .noPermission, .readOnly, .divided: code = .cannotCreate
         case .full, .failed: code = .inputOutput
         }
         return CommandError(
             code, "cannot use \(error.path): \(error.reason)" + (error.advice.map { "; " + $0 } ?? ""))
     }
 
-    private static func manifest(_ name: String) -> String { name == "-" ? "standard input" : name }
+    /// Somebody may have given a URL.
+    private static func manifest(_ name: String) -> String {
+        name == "-" ? "standard input" : HTTPURL.maskedWord(name)
+    }
 
     /// The last line of a run that did not get everything.
     ///

@@ -4,13 +4,21 @@ internal import Wire
 
 /// `syncagent status`: looks at the cache and changes nothing.
 enum StatusCommand {
+    /// The folders to look at; nil for a ledger in the cache.
+    private struct Place {
+        let cache: String
+        let ledger: String?
+    }
+
     /// Seconds between the two looks that a rate is taken from; progress is recorded far more often.
     private static let pause = 0.2
     /// Seconds between two tellings of `--watch`.
     private static let period = 1.0
 
     static func run(_ arguments: Arguments) throws(CommandError) -> Int32 {
-        let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
+        let cache = Place(
+            cache: try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue),
+            ledger: try CachePath.ledger(arguments))
         let wanted = arguments.operands.map {
             (key: KeyArgument.key(of: $0), url: HTTPURL.maskedText($0.text))
         }
@@ -29,15 +37,15 @@ enum StatusCommand {
     }
 
     private static func look(
-        _ cache: String, _ selection: [(key: Key, url: String)]?
+        _ cache: Place, _ selection: [(key: Key, url: String)]?
     ) throws(CommandError) -> StatusReport {
-        var view = try CacheView(path: cache)
+        var view = try CacheView(path: cache.cache, ledger: cache.ledger)
         return try StatusReport(of: &view, only: selection)
     }
 
     /// The report with rates, which take a second look, when a run is at work.
     private static func measured(
-        _ report: StatusReport, _ cache: String, _ selection: [(key: Key, url: String)]?
+        _ report: StatusReport, _ cache: Place, _ selection: [(key: Key, url: String)]?
     ) throws(CommandError) -> StatusReport {
         guard report.isRunning, !report.partials.isEmpty else { return report }
         let began = Instant.now
@@ -54,7 +62,7 @@ enum StatusCommand {
     /// Tells again and again until a signal comes or the reader goes away. On a terminal each telling takes the
     /// place of the one before; JSON is one object a line.
     private static func watch(
-        _ cache: String, _ selection: [(key: Key, url: String)]?, isJSON: Bool
+        _ cache: Place, _ selection: [(key: Key, url: String)]?, isJSON: Bool
     ) throws(CommandError) {
         let (stop, _) = try SyncCommand.watchSignals()
         // Home, then clear to the end of the screen.

@@ -1,6 +1,7 @@
 internal import Agent
 internal import Posix
 internal import Storage
+internal import Wire
 
 /// `syncagent sync`: options in, sentences and an exit code out.
 enum SyncCommand {
@@ -8,10 +9,10 @@ enum SyncCommand {
         let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
         let options = try options(arguments, cache: cache)
         let reporter = Reporter(manner(arguments))
-        let (stop, signals) = try watchSignals()
+        let ending = Monitor(Progress())
+        let (stop, signals) = try watchSignals { ending.signal { $0.wasAsked = true } }
         let sync = SyncRun(options: options, stop: stop) { reporter.take($0) }
         let began = Instant.now
-        let ending = Monitor<Result<SyncOutcome, SyncError>?>(nil)
         do throws(SystemError) {
             // The main thread draws; it must not be the one that waits for servers.
             try WorkerThread(name: "sync") {
@@ -21,7 +22,7 @@ enum SyncCommand {
                 } catch {
                     result = .failure(error)
                 }
-                ending.signal { $0 = result }
+                ending.signal { $0.result = result }
             }.detach()
         } catch {
             throw CommandError(.inputOutput, "cannot start a thread: \(error.reason)")
@@ -32,35 +33,63 @@ enum SyncCommand {
             return outcome.exitCode
         case .failure(let error):
             let failure = Sentences.failure(error)
-            reporter.finish(failure)
+            if case .lockHeld = error {
+                reporter.finishBesideAnother(failure)
+            } else {
+                reporter.finish(failure)
+            }
             return failure.code.rawValue
         }
     }
 
-    /// The first signal raises the stop.
-    static func watchSignals() throws(CommandError) -> (Stop, SignalWatch) {
+    /// The first signal raises the stop; USR1 is a question.
+    static func watchSignals(
+        onQuestion: (@Sendable () -> Void)? = nil
+    ) throws(CommandError) -> (Stop, SignalWatch) {
         do throws(SystemError) {
             let stop = try Stop()
-            return (stop, try SignalWatch(raising: stop))
+            return (stop, try SignalWatch(raising: stop, onQuestion: onQuestion))
         } catch {
             throw CommandError(.inputOutput, "cannot watch for signals: \(error.operation): \(error.reason)")
         }
     }
 
-    /// Draws until the run has ended. The run itself bounds its time.
+    /// What the main thread waits for.
+    private struct Progress {
+        var result: Result<SyncOutcome, SyncError>?
+        /// Somebody sent USR1.
+        var wasAsked = false
+    }
+
+    /// What there is to do when the wait is over.
+    private enum Step {
+        case end(Result<SyncOutcome, SyncError>)
+        case answer
+        case draw
+    }
+
+    /// Draws, and answers, until the run has ended. The run itself bounds its time.
     private static func ended(
-        _ ending: Monitor<Result<SyncOutcome, SyncError>?>, drawing sync: SyncRun, _ reporter: Reporter
+        _ ending: Monitor<Progress>, drawing sync: SyncRun, _ reporter: Reporter
     ) -> Result<SyncOutcome, SyncError> {
+        let began = Instant.now
         while true {
             let frame = Instant.now.advanced(bySeconds: reporter.drawsProgress ? 0.1 : 3600)
-            let result = ending.wait {
-                result -> Monitor<Result<SyncOutcome, SyncError>?>.Next<Result<SyncOutcome, SyncError>?> in
-                if let result { return .done(result) }
-                return Instant.now >= frame ? .done(nil) : .wait(until: frame)
+            let step = ending.wait { progress -> Monitor<Progress>.Next<Step> in
+                if let result = progress.result { return .done(.end(result)) }
+                if progress.wasAsked {
+                    progress.wasAsked = false
+                    return .done(.answer)
+                }
+                return Instant.now >= frame ? .done(.draw) : .wait(until: frame)
             }
-            if let result { return result }
-            guard reporter.drawsProgress else { continue }
-            reporter.draw(sync.snapshot(), columns: StandardStream.error.columns ?? 80, now: .now)
+            switch step {
+            case .end(let result): return result
+            case .answer: reporter.answer(sync.snapshot(), seconds: Instant.now.seconds(since: began))
+            case .draw:
+                guard reporter.drawsProgress else { continue }
+                reporter.draw(sync.snapshot(), columns: StandardStream.error.columns ?? 80, now: .now)
+            }
         }
     }
 
@@ -80,7 +109,11 @@ enum SyncCommand {
     }
 
     /// The agent's options, each checked.
-    static func options(_ arguments: Arguments, cache: String) throws(CommandError) -> SyncOptions {
+    ///
+    /// - Parameter environment: a variable's value; nil when it is not set or empty.
+    static func options(
+        _ arguments: Arguments, cache: String, environment: (String) -> String? = environmentValue
+    ) throws(CommandError) -> SyncOptions {
         var options = SyncOptions(manifests: try manifests(arguments), cache: cache)
         options.jobs = try OptionValue.count(arguments, .jobs, within: 1...256)
         options.perHost = try OptionValue.count(arguments, .perHost, within: 1...256)
@@ -92,14 +125,33 @@ enum SyncCommand {
         if arguments.has(.maxTime) { options.maxTime = try OptionValue.seconds(arguments, .maxTime) }
         options.maxAge = try maxAge(arguments)
         options.isStrict = arguments.has(.strict)
+        options.state = try CachePath.ledger(arguments)
+        if arguments.has(.reserve) { options.reserve = try OptionValue.bytes(arguments, .reserve) }
         options.refresh = arguments.has(.refresh)
         options.retryFailed = arguments.has(.retryFailed)
         options.acceptCoded = arguments.has(.acceptCoded)
         options.acceptHTML = arguments.has(.acceptHTML)
         options.caCertificates = arguments.value(.caCertificates)
+        options.certificate = arguments.value(.certificate)
+        options.certificateKey = arguments.value(.certificateKey)
+        guard options.certificateKey == nil || options.certificate != nil else {
+            throw CommandError(.usage, "--key belongs to a certificate; pass --cert FILE too")
+        }
+        options.proxies = try proxies(arguments, environment)
+        options.netrc = try NetrcFile.read(arguments, environment: environment)
         for text in arguments.all(.header) { options.headers.append(try OptionValue.header(text)) }
         options.userAgent = try OptionValue.header("User-Agent: " + arguments.text(.userAgent)).value
         return options
+    }
+
+    private static func proxies(
+        _ arguments: Arguments, _ environment: (String) -> String?
+    ) throws(CommandError) -> ProxyRules {
+        do throws(ProxyRulesError) {
+            return try ProxyRules(option: arguments.value(.proxy), variable: environment)
+        } catch {
+            throw CommandError(.configuration, "\(error.name): \(error.cause)")
+        }
     }
 
     /// The manifests that were named.

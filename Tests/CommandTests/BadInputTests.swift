@@ -97,7 +97,7 @@ struct BadInputTests {
         #expect(origin.wait { !$0.isEmpty })
         let second = try Program.sync(["\(origin.url)/a"])
         #expect(second.code == 75, "\(second)")
-        expectSentence(second, about: Program.cache)
+        #expect(second.errors.isEmpty, "a timer that comes too early is no reason for a mail")
         first.kill(SIGKILL)
         _ = first.wait()
         #expect(origin.log.count == 1)

@@ -114,14 +114,14 @@ private func row(_ name: String, copy: CopyRow? = nil, failure: FailureRow? = ni
         key: Key(md5Of: url(name)), url: url(name), fileExtension: ".bin", copy: copy, failure: failure)
 }
 
-private func partial(_ name: String, total: UInt64?, written: UInt64, ready: CopyRow? = nil) -> PartialRow {
+private func partial(_ name: String, total: UInt64?, written: UInt64) -> PartialRow {
     let key = Key(md5Of: url(name))
     return PartialRow(
         name: key.hex + ".0123abcd", key: key, source: url(name),
         validators: Validators(etag: EntityTag("\"v1\"")),
         contentCoding: "", mediaType: nil, total: total, written: written, durable: written,
         bootIdentifier: nil,
-        mountIdentifier: nil, answers: 1, ready: ready)
+        mountIdentifier: nil, answers: 1)
 }
 
 @Suite("status", .scratch)

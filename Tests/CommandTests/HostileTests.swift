@@ -2,33 +2,6 @@ internal import Posix
 internal import TestOrigin
 internal import Testing
 
-/// One origin's misbehaviour and how a run must end.
-struct Misbehaviour: CustomTestStringConvertible, Sendable {
-    let testDescription: String
-    /// The exit code.
-    let code: Int32
-    /// The bytes that the cache must hold afterwards; nil for no file at all.
-    let body: [UInt8]?
-    /// The Range field of each request, in order; nil to leave it open.
-    let ranges: [String?]?
-    let options: [String]
-    let settings: String
-    let handler: @Sendable (inout Exchange) -> Void
-
-    init(
-        _ description: String, _ code: Int32, _ body: [UInt8]? = nil, ranges: [String?]? = nil,
-        options: [String] = [], settings: String = "", _ handler: @escaping @Sendable (inout Exchange) -> Void
-    ) {
-        testDescription = description
-        self.code = code
-        self.body = body
-        self.ranges = ranges
-        self.options = options
-        self.settings = settings
-        self.handler = handler
-    }
-}
-
 private let size = 300_000
 private let held = 100_000
 private let old = pattern(seed: 21, count: size)
@@ -232,36 +205,10 @@ private let answers: [Misbehaviour] = [
 @Suite("Hostile origins", .scratch)
 struct HostileTests {
     @Test("a transfer that broke off, then", arguments: resumption)
-    func resuming(_ case: Misbehaviour) throws { try check(`case`, retries: 2) }
+    func resuming(_ case: Misbehaviour) throws { try `case`.verify(retries: 2) }
 
     @Test("the answer is", arguments: answers)
-    func answering(_ case: Misbehaviour) throws { try check(`case`, retries: 0) }
-
-    private func check(_ misbehaviour: Misbehaviour, retries: Int) throws {
-        let origin = try TestOrigin(handler: misbehaviour.handler)
-        let url = "\(origin.url)/file.bin"
-        let outcome = try Program.sync(
-            [url + misbehaviour.settings], ["--retries", "\(retries)"] + misbehaviour.options)
-        #expect(outcome.code == misbehaviour.code, "\(outcome)")
-        #expect(outcome.errors.isEmpty == (misbehaviour.code == 0), "\(outcome)")
-        if let body = misbehaviour.body {
-            #expect(Program.finished == (try cacheNames(of: [url])))
-            if let name = Program.finished.first {
-                let isSame = try contents(of: "\(Program.cache)/\(name)") == body
-                #expect(isSame, "the file's bytes")
-            }
-            #expect(Program.partials.isEmpty)
-        } else {
-            #expect(Program.finished.isEmpty)
-        }
-        let log = origin.log
-        #expect(log.count <= 22)
-        if let ranges = misbehaviour.ranges {
-            #expect(log.map { $0.request.field("range") } == ranges)
-            let asked = log.first { $0.request.field("range") != nil }
-            #expect((asked == nil) == (asked?.request.field("if-range") == nil))
-        }
-    }
+    func answering(_ case: Misbehaviour) throws { try `case`.verify(retries: 0) }
 
     @Test("a refresh that fails keeps the copy", arguments: [(404, 1), (410, 1), (500, 75), (200, 75)])
     func failedRefresh(_ status: Int, _ code: Int32) throws {

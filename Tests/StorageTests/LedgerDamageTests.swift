@@ -220,7 +220,11 @@ struct LedgerDamageTests {
             try fillLedger(of: cache, entries: 1...3)
         }
         try fixture.remountReadOnly()
-        let cache = try CacheFolder.open(path: fixture.cachePath, create: true)
+        let refusal = #expect(throws: CacheError.self) {
+            _ = try CacheFolder.open(path: fixture.cachePath, create: true)
+        }
+        #expect(refusal?.kind == .readOnly)
+        let cache = try CacheFolder.open(path: fixture.cachePath, create: false)
         #expect(try ledgerFailure { _ = try LedgerWriter.open(in: cache.state) }.kind == .unusable)
     }
 }

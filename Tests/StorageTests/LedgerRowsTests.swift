@@ -61,8 +61,7 @@ struct LedgerRowsTests {
             contentCoding: "gzip",
             mediaType: "application/gzip", total: UInt64(Int64.max), written: 5, durable: 4,
             bootIdentifier: "boot", mountIdentifier: "42", answers: 3,
-            digestState: [UInt8](repeating: 1, count: 600),
-            ready: fullCopy),
+            digestState: [UInt8](repeating: 1, count: 600)),
         PartialRow(
             name: "c", key: Key(high: 0, low: 1), source: "", validators: Validators(), contentCoding: "",
             mediaType: "", total: 0, written: 0, durable: 0, bootIdentifier: "", mountIdentifier: "",

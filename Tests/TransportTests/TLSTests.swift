@@ -7,7 +7,7 @@ import Wire
 @testable import Transport
 
 /// Certificates that all tests share, and a folder for what OpenSSL reads from files.
-private struct Certificates {
+struct Certificates {
     let folder: String
     let authority: Identity
     let authorityFile: String
@@ -29,14 +29,16 @@ private struct Certificates {
     }
 }
 
-private func tlsNetwork(_ stop: Stop, certificate: String? = nil) throws -> Network {
+func tlsNetwork(_ stop: Stop, certificate: String? = nil, proxies: ProxyRules = ProxyRules()) throws
+    -> Network
+{
     let options = TLSOptions(
         authorities: try Certificates.shared.get().authorityFile, certificate: certificate)
     // Every name of the tests is this machine.
     let resolver = Resolver { _ in
         .addresses([Address(literal: "127.0.0.1", port: 0)].compactMap { $0 })
     }
-    return network(stop: stop, resolver: resolver, tls: options)
+    return network(stop: stop, resolver: resolver, tls: options, proxies: proxies)
 }
 
 private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
@@ -208,6 +210,11 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
         }
         #expect(result == row.expected)
         #expect(received == body)
+        // The end comes behind the body, when the peer gets round to it.
+        let limit = soon()
+        while connection.isReusable(), Instant.now < limit {
+            _ = stop.wait(until: Instant.now.advanced(bySeconds: 0.01))
+        }
         expect(!connection.isReusable())
     }
 
