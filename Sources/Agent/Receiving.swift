@@ -229,12 +229,21 @@ extension Transfer {
     /// room to say so, and other programs may need some too.
     ///
     /// - Parameter bytes: nil when it is not known how many will come; there must be room at all.
-    private func checkRoom(for bytes: UInt64?, _ connection: inout Connection?) throws(Setback) {
+    private mutating func checkRoom(for bytes: UInt64?, _ connection: inout Connection?) throws(Setback) {
+        // Of what was free at the last look, this worker's share: a look for each small file would cost as much as
+        // its write.
+        if let bytes, bytes <= knownRoom {
+            knownRoom -= bytes
+            return
+        }
         let (cache, reserve) = (context.cache, context.reserve)
         let space = try onDisk { () throws(SystemError) in try cache.partials.space() }
         let kept = reserve(space.total)
         let free = space.available > kept ? space.available - kept : 0
-        if free > 0, bytes ?? 0 <= free { return }
+        if free > 0, bytes ?? 0 <= free {
+            knownRoom = free / 256
+            return
+        }
         connection = nil
         let what =
             "\(cache.path): \(space.available) bytes are free, \(kept) of them are to stay so (--reserve)"

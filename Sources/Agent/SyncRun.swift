@@ -8,7 +8,7 @@ import Wire
 /// One `syncagent sync`, from the lock to the exit code.
 package final class SyncRun: Sendable {
     /// Entries that are read before the first of them is asked for, and looked up in the ledger together.
-    static let batch = 16_384
+    static let batch = 8192
 
     private let options: SyncOptions
     private let stop: Stop

@@ -13,10 +13,12 @@ struct Transfer: ~Copyable {
     /// Reused for every body of this worker; its size is the size of the writes.
     let buffer: UnsafeMutableRawBufferPointer
     var request: [UInt8] = []
+    /// Bytes that this worker may write before it looks again how much room there is.
+    var knownRoom: UInt64 = 0
 
     init(context: RunContext) {
         self.context = context
-        buffer = .allocate(byteCount: 512 << 10, alignment: 4096)
+        buffer = .allocate(byteCount: 1 << 20, alignment: 4096)
         request.reserveCapacity(4096)
     }
 

@@ -1,7 +1,9 @@
 internal import CLinux
 internal import Posix
+internal import Storage
 internal import TestOrigin
 internal import Testing
+internal import Wire
 
 private let size = 2_000_000
 private let held = 700_000
@@ -70,6 +72,38 @@ struct EndingTests {
         #expect(outcome.code == 75, "\(outcome)")
         #expect(origin.log.count == 3)
         #expect(outcome.errors.split(separator: "\n").count <= 21)
+    }
+
+    @Test("a long manifest of files that are fresh asks nothing and says nothing")
+    func longAndFresh() throws {
+        let origin = try TestOrigin { $0.respond(404) }
+        let urls = (0..<5000).map { "\(origin.url)/\($0)" }
+        do {
+            let cache = try CacheFolder.open(path: Program.cache, create: true)
+            var rows: [EntryRow] = []
+            for url in urls {
+                let key = Key(md5Of: url)
+                try write("", to: "\(Program.cache)/\(key.hex)")
+                let status = try #require(try cache.status(of: key.hex))
+                rows.append(
+                    EntryRow(
+                        key: key, url: url, fileExtension: "",
+                        copy: CopyRow(
+                            size: 0, modified: status.modified, inode: status.inode, validators: Validators(),
+                            digest: Checksum(algorithm: .xxh3, bytes: Array(repeating: 0, count: 16)),
+                            received: wallSeconds())))
+            }
+            var writer = try LedgerWriter.open(in: cache.state)
+            let saved = rows
+            try writer.transaction(durable: false) { (ledger: inout LedgerTransaction) throws(LedgerError) in
+                for row in saved { try ledger.save(row) }
+            }
+            try writer.close()
+        }
+        let outcome = try Program.sync(urls, ["--max-age", "1d"])
+        #expect(outcome.code == 0, "\(outcome)")
+        #expect(outcome.output.isEmpty && outcome.errors.isEmpty)
+        #expect(origin.log.isEmpty)
     }
 
     @Test("memory does not grow with the file")
