@@ -22,7 +22,12 @@ private let stalls: [Misbehaviour] = [
         "in mid-body for good", 75, nil, ranges: [nil, resumed], kept: Array(body[..<held]),
         options: ["--stall-timeout", "0.3"],
         { exchange in
-            if exchange.repetition > 0 { return exchange.stall() }
+            if exchange.repetition > 0 {
+                exchange.sendHead(
+                    206, [("ETag", "\"v1\""), ("Content-Range", "bytes \(held)-\(size - 1)/\(size)")],
+                    length: size - held)
+                return exchange.stall()
+            }
             exchange.sendHead(200, [("ETag", "\"v1\"")], length: size)
             exchange.send(Array(body[..<held]))
             exchange.stall()
