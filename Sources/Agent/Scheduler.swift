@@ -11,6 +11,9 @@ import Wire
 final class Scheduler: Sendable {
     /// Jobs that may wait at once.
     static let capacity = 1024
+    /// Jobs that may wait when workers have nothing to do: then all that wait are of hosts that are not asked at present,
+    /// and others may come behind them.
+    static let starvedCapacity = 16_384
 
     private let state: Monitor<State>
     private let perHost: Int
@@ -39,6 +42,8 @@ final class Scheduler: Sendable {
         var pauses: [Origin: Instant] = [:]
         var blocked: [Origin: Int64] = [:]
         var health = NetworkHealth()
+        /// Hosts that the run before could not reach.
+        var doubtful: Set<String> = []
     }
 
     /// A first-in-first-out queue; taken places are given back in bulk.
@@ -73,7 +78,9 @@ final class Scheduler: Sendable {
                 return .done(false)
             }
             // Once full, wait for half of the places, or each job taken would cost a switch of threads.
-            if state.waiting < (isFull ? Self.capacity / 2 : Self.capacity) {
+            if state.waiting < (isFull ? Self.capacity / 2 : Self.capacity)
+                || state.idle > 0 && state.waiting < Self.starvedCapacity
+            {
                 state.isOffering = false
                 return .done(true)
             }
@@ -160,10 +167,11 @@ final class Scheduler: Sendable {
 
     func connected(host: String) { state.withLock { $0.health.connected(host: host) } }
 
-    func connectFailed(host: String, _ failure: ConnectFailure, began: Instant) {
+    func connectFailed(host: String, _ failure: ConnectFailure, began: Instant, isAlive: Bool = false) {
         state.signal {
             $0.health.failed(
-                host: host, failure, began: began.nanoseconds, ended: Instant.now.nanoseconds)
+                host: host, failure, began: began.nanoseconds, ended: Instant.now.nanoseconds,
+                isAlive: isAlive)
         }
     }
 
@@ -172,6 +180,9 @@ final class Scheduler: Sendable {
 
     /// The whole network is gone.
     var isOffline: Bool { state.withLock { $0.health.isOffline } }
+
+    /// Nobody was reached for want of a network.
+    var foundNobody: Bool { state.withLock { $0.health.isOffline || $0.health.foundNobody } }
 
     /// Whether any worker has a job, or might get one.
     var isIdle: Bool { state.withLock { $0.activeCount == 0 && $0.waiting == 0 } }
@@ -193,6 +204,7 @@ final class Scheduler: Sendable {
 extension Scheduler.State {
     mutating func enqueue(_ job: Job) {
         waiting += 1
+        if job.wasUnreachable { doubtful.insert(job.url.origin.host) }
         place(job)
     }
 
@@ -213,11 +225,16 @@ extension Scheduler.State {
 
     mutating func next(preferring origin: Origin?, perHost: Int, now: Instant) -> Job? {
         if let origin, let job = pop(origin, perHost: perHost, now: now) { return job }
-        for step in 0..<turn.count {
-            let index = (nextTurn + step) % turn.count
-            if let job = pop(turn[index], perHost: perHost, now: now) {
-                nextTurn = index + 1
-                return job
+        // Those that could not be reached the last time come after all others: a few dead hosts at the head of a manifest
+        // would else make every run believe that it is offline before it asks anybody else.
+        for isDoubtful in doubtful.isEmpty ? [false] : [false, true] {
+            for step in 0..<turn.count {
+                let index = (nextTurn + step) % turn.count
+                guard doubtful.contains(turn[index].host) == isDoubtful else { continue }
+                if let job = pop(turn[index], perHost: perHost, now: now) {
+                    nextTurn = index + 1
+                    return job
+                }
             }
         }
         return nil
