@@ -4,7 +4,8 @@ import Wire
 
 /// Who works on what: the queues of one run, behind one lock.
 ///
-/// Jobs wait in a queue per host. A worker prefers the origin that it is connected to, so that a manifest that
+/// Jobs wait in a queue per origin, so that one that is paused holds up no other on its host; the bound on transfers at
+/// once is the host's. A worker prefers the origin that it is connected to, so that a manifest that
 /// alternates between hosts does not reconnect for each file. Retries wait in a list by their time. The number
 /// of jobs held is bounded; who offers more waits.
 final class Scheduler: Sendable {
@@ -25,9 +26,9 @@ final class Scheduler: Sendable {
     }
 
     fileprivate struct State {
-        var queues: [String: Queue] = [:]
-        /// Hosts that have a job, in turn.
-        var turn: [String] = []
+        var queues: [Origin: Queue] = [:]
+        /// Origins that have a job, in turn.
+        var turn: [Origin] = []
         var nextTurn = 0
         var delayed: [(due: Instant, job: Job)] = []
         var waiting = 0
@@ -51,7 +52,6 @@ final class Scheduler: Sendable {
         private var head = 0
 
         var isEmpty: Bool { head == jobs.count }
-        var first: Job? { isEmpty ? nil : jobs[head] }
 
         mutating func append(_ job: Job) { jobs.append(job) }
 
@@ -191,8 +191,8 @@ final class Scheduler: Sendable {
     func remaining() -> [Job] {
         state.withLock { state in
             var rest = state.delayed.map(\.job)
-            for host in state.turn {
-                while let job = state.queues[host]?.popFirst() { rest.append(job) }
+            for origin in state.turn {
+                while let job = state.queues[origin]?.popFirst() { rest.append(job) }
             }
             state.delayed = []
             state.waiting = 0
@@ -209,12 +209,12 @@ extension Scheduler.State {
     }
 
     private mutating func place(_ job: Job) {
-        let host = job.url.origin.host
-        if queues[host] == nil {
-            queues[host] = Scheduler.Queue()
-            turn.append(host)
+        let origin = job.url.origin
+        if queues[origin] == nil {
+            queues[origin] = Scheduler.Queue()
+            turn.append(origin)
         }
-        queues[host]?.append(job)
+        queues[origin]?.append(job)
     }
 
     mutating func wakeDelayed(_ now: Instant) {
@@ -224,16 +224,14 @@ extension Scheduler.State {
     }
 
     mutating func next(preferring origin: Origin?, perHost: Int, now: Instant) -> Job? {
-        if let origin, let job = pop(host: origin.host, perHost: perHost, now: now, only: origin) {
-            return job
-        }
+        if let origin, let job = pop(origin, perHost: perHost, now: now) { return job }
         // Those that could not be reached the last time come after all others: a few dead hosts at the head of a manifest
         // would else make every run believe that it is offline before it asks anybody else.
         for isDoubtful in doubtful.isEmpty ? [false] : [false, true] {
             for step in 0..<turn.count {
                 let index = (nextTurn + step) % turn.count
-                guard doubtful.contains(turn[index]) == isDoubtful else { continue }
-                if let job = pop(host: turn[index], perHost: perHost, now: now, only: nil) {
+                guard doubtful.contains(turn[index].host) == isDoubtful else { continue }
+                if let job = pop(turn[index], perHost: perHost, now: now) {
                     nextTurn = index + 1
                     return job
                 }
@@ -242,17 +240,16 @@ extension Scheduler.State {
         return nil
     }
 
-    private mutating func pop(host: String, perHost: Int, now: Instant, only origin: Origin?) -> Job? {
-        guard active[host, default: 0] < perHost, let first = queues[host]?.first else { return nil }
-        if let origin, first.url.origin != origin { return nil }
-        if let pause = pauses[first.url.origin], pause > now { return nil }
-        guard let job = queues[host]?.popFirst() else { return nil }
+    private mutating func pop(_ origin: Origin, perHost: Int, now: Instant) -> Job? {
+        guard active[origin.host, default: 0] < perHost else { return nil }
+        if let pause = pauses[origin], pause > now { return nil }
+        guard let job = queues[origin]?.popFirst() else { return nil }
         waiting -= 1
-        active[host, default: 0] += 1
+        active[origin.host, default: 0] += 1
         activeCount += 1
-        if queues[host]?.isEmpty == true {
-            queues[host] = nil
-            turn.removeAll { $0 == host }
+        if queues[origin]?.isEmpty == true {
+            queues[origin] = nil
+            turn.removeAll { $0 == origin }
         }
         return job
     }
