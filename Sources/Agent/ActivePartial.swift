@@ -1,6 +1,5 @@
 import Posix
 import Storage
-import Synchronization
 
 /// A partial that a worker writes and the storage threads record: the file, and what is true of it now.
 ///
@@ -8,8 +7,8 @@ import Synchronization
 /// goes when the partial retires, since hundreds may wait to be published while a process may have a thousand files open.
 final class ActivePartial: Sendable {
     let name: String
-    private let open: Mutex<PartialFile?>
-    private let progress: Mutex<Progress>
+    private let open: Monitor<PartialFile?>
+    private let progress: Monitor<Progress>
 
     /// The file, as long as it is written.
     var file: PartialFile {
@@ -28,18 +27,18 @@ final class ActivePartial: Sendable {
     /// A partial that begins.
     init(file: PartialFile, row: PartialRow) {
         name = file.name
-        open = Mutex(file)
-        progress = Mutex(Progress(row: row, recorded: nil))
+        open = Monitor(file)
+        progress = Monitor(Progress(row: row, recorded: nil))
     }
 
     /// A partial that goes on with a further answer.
     init(file: PartialFile, continuing row: PartialRow, total: UInt64?) {
         name = file.name
-        open = Mutex(file)
+        open = Monitor(file)
         var row = row
         row.answers += 1
         row.total = total ?? row.total
-        progress = Mutex(Progress(row: row, recorded: nil))
+        progress = Monitor(Progress(row: row, recorded: nil))
     }
 
     /// Appends bytes and tells the new length with the digest's state at it. Only its worker calls it.

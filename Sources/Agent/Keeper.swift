@@ -1,6 +1,5 @@
 import Posix
 import Storage
-import Synchronization
 import Wire
 
 /// A complete, checked file on its way to its final name.
@@ -45,10 +44,10 @@ final class Keeper: Sendable {
 
     private let cache: CacheFolder
     private let stop: Stop
-    private let ledger: Mutex<LedgerWriter?>
+    private let ledger: Monitor<LedgerWriter?>
     private let state: Monitor<State>
     private let onPublished: @Sendable (Publication, Setback?) -> Void
-    private let threads: Mutex<[WorkerThread]> = Mutex([])
+    private let threads: Monitor<[WorkerThread]> = Monitor([])
 
     private struct State {
         var active: [String: ActivePartial] = [:]
@@ -90,7 +89,7 @@ final class Keeper: Sendable {
     ) throws(SystemError) {
         self.cache = cache
         self.stop = stop
-        ledger = Mutex(writer)
+        ledger = Monitor(writer)
         state = Monitor(State())
         self.onPublished = onPublished
         let recorder = try WorkerThread(name: "recorder") { [self] in record() }

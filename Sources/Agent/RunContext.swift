@@ -20,7 +20,7 @@ final class RunContext: Sendable {
     let habits = OriginHabits()
     let flights = Flights()
     private let suspicions = Monitor(Doubts())
-    private let left = Mutex<[String: (why: String, entries: Int)]>([:])
+    private let left = Monitor<[String: (why: String, entries: Int)]>([:])
 
     private struct Doubts {
         var suspicions = Suspicions()
@@ -105,7 +105,7 @@ final class Counters: Sendable {
 
 /// What a run has learnt of servers' ways.
 final class OriginHabits: Sendable {
-    private let deaf = Mutex<Set<Origin>>([])
+    private let deaf = Monitor<Set<Origin>>([])
 
     /// The origin answers an If-Range with 200 although the version is the same.
     func noteIgnoresIfRange(_ origin: Origin) { deaf.withLock { _ = $0.insert(origin) } }
@@ -115,7 +115,7 @@ final class OriginHabits: Sendable {
 
 /// The files in flight, for whoever looks at the run.
 final class Flights: Sendable {
-    private let flights = Mutex<[Key: Flight]>([:])
+    private let flights = Monitor<[Key: Flight]>([:])
 
     private struct Flight: Sendable {
         let url: String

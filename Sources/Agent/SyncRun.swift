@@ -13,7 +13,7 @@ package final class SyncRun: Sendable {
     private let options: SyncOptions
     private let stop: Stop
     private let notice: @Sendable (Notice) -> Void
-    private let context = Mutex<RunContext?>(nil)
+    private let context = Monitor<RunContext?>(nil)
 
     /// - Parameters:
     ///   - stop: raised by a signal; the run saves and ends.
