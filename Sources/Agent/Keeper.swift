@@ -396,7 +396,9 @@ final class Keeper: Sendable {
         var identifier: Int64 = 0
         try onDisk { () throws(SystemError) in
             if group.count <= 2 {
-                for publication in group { try publication.partial.file.syncData() }
+                for publication in group {
+                    try cache.partials.open(reading: publication.partial.name).syncData()
+                }
                 try cache.syncPartials()
             } else {
                 try cache.syncFileSystem()
