@@ -134,6 +134,14 @@ final class Scheduler: Sendable {
         }
     }
 
+    /// A job that was put aside is taken up again; unlike `offer` it does not wait for room.
+    func restore(_ job: Job) {
+        state.change { state in
+            state.enqueue(job)
+            return state.idle > 0
+        }
+    }
+
     /// A taken job is to be tried again, in this many seconds.
     func again(_ job: Job, host: String, in seconds: Double) {
         state.change { state in
