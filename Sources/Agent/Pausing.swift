@@ -98,6 +98,8 @@ struct PauseWatch: ~Copyable {
                 else { continue }
                 mark = now
                 for job in context.pausing.change(to: rules) { context.scheduler.restore(job) }
+                // They are put aside as they are taken, so that the run does not wait for them.
+                context.scheduler.hasten { context.pausing.isPaused($0.row) }
             } catch {
                 // A ledger in trouble is met, and told, by those who write it; a busy one is asked again.
                 reader = nil

@@ -142,6 +142,16 @@ final class Scheduler: Sendable {
         }
     }
 
+    /// Jobs that wait for another try need not wait longer when something has changed for them.
+    func hasten(_ isMeant: (Job) -> Bool) {
+        let now = Instant.now
+        state.signal { state in
+            for index in state.delayed.indices where isMeant(state.delayed[index].job) {
+                state.delayed[index].due = now
+            }
+        }
+    }
+
     /// A taken job is to be tried again, in this many seconds.
     func again(_ job: Job, host: String, in seconds: Double) {
         state.change { state in

@@ -72,9 +72,12 @@ extension Validators {
     /// The marks in the head of an answer; `now` in seconds since 1970 reads two-digit years.
     package init(head: ResponseHead, now: Int64) {
         self.init(
-            etag: head.value("etag").map { EntityTag($0) }, lastModified: head.value("last-modified"), date: nil)
+            etag: head.value("etag").map { EntityTag($0) }, lastModified: head.value("last-modified"),
+            date: nil)
         // Beside an ETag nothing depends on the Date, and this is done for each answer.
-        if etag == nil, lastModified != nil { date = head.value("date").flatMap { parseHTTPDate($0, now: now) } }
+        if etag == nil, lastModified != nil {
+            date = head.value("date").flatMap { parseHTTPDate($0, now: now) }
+        }
     }
 
     /// A well-formed ETag without `W/`; or, when there was no ETag at all, a Last-Modified that the answer's Date

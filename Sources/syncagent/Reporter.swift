@@ -90,7 +90,7 @@ final class Reporter: Sendable {
                 }
                 return
             }
-            say(state.warnings.prefix(1) + state.budget.rest(), &state)
+            say(warnings(&state) + state.budget.rest(), &state)
             let more = state.budget.dropped > 0 ? "\(state.budget.dropped) more of these; " : ""
             say([more + Sentences.shortfall(outcome, badLines: state.badLines, signal: signal)], &state)
         }
@@ -100,7 +100,7 @@ final class Reporter: Sendable {
     func finish(_ error: CommandError) {
         state.withLock { state in
             wipe(&state)
-            say(state.warnings.prefix(1) + state.budget.rest() + [error.message], &state)
+            say(warnings(&state) + state.budget.rest() + [error.message], &state)
         }
     }
 
@@ -111,6 +111,13 @@ final class Reporter: Sendable {
             wipe(&state)
             if showsRemarks { say([error.message], &state) }
         }
+    }
+
+    /// The warnings that were not told yet and still fit.
+    private func warnings(_ state: inout State) -> [String] {
+        var fitting: [String] = []
+        for warning in state.warnings where state.budget.admitsGeneral() { fitting.append(warning) }
+        return fitting
     }
 
     private func wipe(_ state: inout State) {

@@ -37,6 +37,7 @@ struct StatusJSON: Encodable {
         let gone, paused: Bool
         let received, checked: Nullable<String>
         let fresh: Nullable<Fresh>
+        let restarts: Int
     }
 
     struct Fresh: Encodable {
@@ -119,7 +120,8 @@ struct StatusJSON: Encodable {
                     fresh: Nullable(
                         entry.freshness.map { fresh in
                             Fresh(until: Nullable(fresh.until.map(Formats.time)), by: fresh.word.rawValue)
-                        }))
+                        }),
+                    restarts: entry.restarts)
             }
         }
     }

@@ -65,6 +65,8 @@ struct StatusReport {
         let standing: Standing
         let size: UInt64?
         let remark: String?
+        /// How often its transfer was started over although bytes were held.
+        let restarts: Int
         var isGone = false
         var isPaused = false
         /// Wall seconds of the answer, or of the last confirmation.
@@ -219,7 +221,8 @@ struct StatusReport {
             list.append(
                 Selected(
                     url: row?.url ?? url, file: row?.fileName, standing: standing, size: row?.copy?.size,
-                    remark: row?.remark, isGone: row?.isGone ?? false, isPaused: isPaused,
+                    remark: row?.remark, restarts: row?.restarts ?? 0, isGone: row?.isGone ?? false,
+                    isPaused: isPaused,
                     received: copy?.received, checked: copy?.checked,
                     freshness: standing == .current ? row.flatMap { Freshness(of: $0, now: now) } : nil))
         }

@@ -30,8 +30,8 @@ enum VerifyCommand {
 
         let outcome = try verify(options, stop)
         if StandardStream.error.isTerminal { Console.complain(summary(outcome)) }
-        if signals.receivedName != nil { return ExitCode.tryAgain.rawValue }
         let isSound = outcome.damaged.isEmpty && outcome.unread == 0
+        if signals.receivedName != nil { return (isSound ? ExitCode.tryAgain : .failure).rawValue }
         guard !outcome.damaged.isEmpty, repair != nil else {
             return (isSound ? ExitCode.success : .failure).rawValue
         }
@@ -49,20 +49,17 @@ enum VerifyCommand {
     }
 
     private static func verify(_ options: VerifyOptions, _ stop: Stop) throws(CommandError) -> VerifyOutcome {
-        var budget = NoticeBudget(limit: namesShown, reserve: 0)
-        let findings = Monitor<[Finding]>([])
+        let budget = Monitor(NoticeBudget(limit: namesShown, reserve: 0))
         do throws(SyncError) {
             var verification = Verification(options: options, stop: stop) { finding in
-                findings.withLock { $0.append(finding) }
+                let sentence = "\(options.cache)/\(finding.file) (\(finding.url)): \(finding.message)"
+                if budget.withLock({ $0.admits(sentence) }) { Console.complain(sentence) }
             }
             let outcome = try verification.run { notice in
                 if let sentence = Sentences.sentence(notice) { Console.complain(sentence) }
             }
-            for finding in findings.withLock({ $0 }) {
-                let sentence = "\(options.cache)/\(finding.file) (\(finding.url)): \(finding.message)"
-                if budget.admits(sentence) { Console.complain(sentence) }
-            }
-            if budget.dropped > 0 { Console.complain("\(budget.dropped) more of these") }
+            let dropped = budget.withLock { $0.dropped }
+            if dropped > 0 { Console.complain("\(dropped) more of these") }
             return outcome
         } catch {
             throw Sentences.failure(error)
