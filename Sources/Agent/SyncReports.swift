@@ -60,6 +60,8 @@ package struct SyncOutcome: Sendable {
     package var paused = 0
     package var bytesReceived: UInt64 = 0
     package var requests = 0
+    /// The network was gone, at the end at least.
+    package var isOffline = false
 
     package init(exitCode: Int32) { self.exitCode = exitCode }
 }
