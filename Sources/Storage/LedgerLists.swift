@@ -52,7 +52,10 @@ struct LedgerLists: ~Copyable {
                 "noting a manifest's keys"),
             forget: try database.prepare("DELETE FROM manifest WHERE path = ?", "forgetting a manifest"),
             nextList: try database.prepare(
-                "SELECT coalesce(max(list), 0) + 1 FROM asked", "numbering a manifest's keys"),
+                """
+                SELECT max(
+                    (SELECT coalesce(max(list), 0) FROM asked), (SELECT coalesce(max(list), 0) FROM manifest)) + 1
+                """, "numbering a manifest's keys"),
             addPart: try database.prepare(
                 "INSERT OR REPLACE INTO asked (list, part, keys) VALUES (?, ?, ?)", "noting a manifest's keys"
             ),
