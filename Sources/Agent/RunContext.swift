@@ -19,6 +19,7 @@ final class RunContext: Sendable {
     let counters = Counters()
     let habits = OriginHabits()
     let flights = Flights()
+    let pausing = Pausing()
     private let suspicions = Monitor(Doubts())
     private let left = Monitor<[String: (why: String, entries: Int)]>([:])
 
