@@ -67,6 +67,22 @@ private let resumption: [Misbehaviour] = [
             exchange.respond(206, [v1, range("\(held)-199999/\(size)")], Array(old[held..<200_000]))
         }),
     Misbehaviour(
+        "parts of a size that nobody tells: the last is followed by a 416 and a proof", 0, old,
+        ranges: [nil, resumed, "bytes=200000-", "bytes=\(size)-", nil],
+        { exchange in
+            switch exchange.repetition {
+            case 0:
+                exchange.sendHead(200, [v1, ("Transfer-Encoding", "chunked")], length: nil)
+                exchange.send("\(String(held, radix: 16))\r\n")
+                exchange.send(Array(old[..<held]) + Array("\r\n".utf8))
+                exchange.cut()
+            case 1: exchange.respond(206, [v1, range("\(held)-199999/*")], Array(old[held..<200_000]))
+            case 2: exchange.respond(206, [v1, range("200000-\(size - 1)/*")], Array(old[200_000...]))
+            case 3: exchange.respond(416, [range("*/\(size)")])
+            default: exchange.respond(exchange.request.field("if-none-match") == "\"v1\"" ? 304 : 500, [v1])
+            }
+        }),
+    Misbehaviour(
         // The same version came whole: once more with Range alone, in case only If-Range is not understood.
         "Range is ignored", 0, old, ranges: [nil, resumed, resumed],
         afterCut { exchange, _ in exchange.respond(200, [v1], old) }),
