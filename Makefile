@@ -2,8 +2,9 @@
 PREFIX ?= /usr/local
 MANDIR ?= $(PREFIX)/share/man
 ARGS ?= --help
+MINUTES ?= 20
 
-.PHONY: all setup build release run test check format demo bench install clean
+.PHONY: all setup build release run test check format demo bench soak install clean
 
 all: build
 
@@ -32,6 +33,11 @@ format: ## format all Swift files in place
 
 demo: ## mirror from a bad origin, be killed, resume, prove it
 	.ci/demo
+
+soak: ## kill it and lie to it for MINUTES, from SEED: make soak MINUTES=20 SEED=1
+	swift build --product syncagent
+	swift build --product soak
+	.build/debug/soak --seconds $$(($(MINUTES) * 60)) $(if $(SEED),--seed $(SEED))
 
 bench: ## measure against a local nginx
 	.ci/bench

@@ -24,7 +24,7 @@ enum Fault: CaseIterable {
     case chunksCut, chunks
     /// A few bytes at a time.
     case slow
-    /// Something that looks like another answer follows the body.
+    /// Bytes beyond the length follow the body, as of a file that grows.
     case surplus
     /// Interim answers come first.
     case interim

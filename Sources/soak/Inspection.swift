@@ -69,6 +69,8 @@ struct Inspection {
     private func inspectState() throws(Finding) {
         for name in try list(cache + "/.syncagent")
         where !["state.db", "state.db-wal", "state.db-shm", "lock", "partial"].contains(name) {
+            // A run that was killed while it made the ledger; the next one begins anew.
+            if name.hasPrefix("state.db.new"), !hasLedger { continue }
             throw Finding("a foreign file in .syncagent: \(name)")
         }
         var counts: [Substring: Int] = [:]
@@ -80,7 +82,7 @@ struct Inspection {
             counts[key, default: 0] += 1
             if counts[key, default: 0] > 2 { throw Finding("more than two partials of \(key)") }
         }
-        guard access(cache + "/.syncagent/state.db", F_OK) == 0 else { return }
+        guard hasLedger else { return }
         let words: String
         do throws(DatabaseError) {
             let ledger = try Database(opening: cache + "/.syncagent/state.db", .readOnly, patience: 2000)
@@ -90,6 +92,8 @@ struct Inspection {
         }
         if words != "ok" { throw Finding("integrity_check: \(words)") }
     }
+
+    private var hasLedger: Bool { access(cache + "/.syncagent/state.db", F_OK) == 0 }
 
     private func list(_ path: String) throws(Finding) -> [String] {
         var names: [String] = []

@@ -3,7 +3,7 @@ internal import TestOrigin
 internal import Testing
 
 /// Short patience, so that a test need not wait long to see it end.
-private let patience = ["--connect-timeout", "1.5", "--stall-timeout", "1", "--head-timeout", "1.5"]
+private let patience = ["--connect-timeout", "0.8", "--stall-timeout", "0.8", "--head-timeout", "1"]
 
 @Suite(
     "Network loss", .serialized, .scratch,
