@@ -51,6 +51,8 @@ let package = Package(
         .target(name: "TestOrigin", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "demo-origin", dependencies: ["TestOrigin", "Posix", "CLinux"], swiftSettings: strict),
+        .executableTarget(
+            name: "soak", dependencies: ["TestOrigin", "Storage", "Posix", "CLinux"], swiftSettings: strict),
 
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Wire"], swiftSettings: strict),
@@ -59,11 +61,15 @@ let package = Package(
             name: "TransportTests", dependencies: ["Transport", "Wire", "Posix", "TestOrigin"],
             swiftSettings: strict),
         .testTarget(name: "StorageTests", dependencies: ["Storage", "Wire", "Posix"], swiftSettings: strict),
-        .testTarget(name: "AgentTests", dependencies: ["Agent"], swiftSettings: strict),
+        .testTarget(
+            name: "AgentTests",
+            dependencies: ["Agent", "Wire", "Reconcile", "Posix", "Transport", "Storage"],
+            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestOrigin", "syncagent", "demo-origin", "Agent", "Storage", "Posix", "Wire", "CLinux",
+                "TestOrigin", "syncagent", "demo-origin", "soak", "Agent", "Storage", "Posix", "Wire",
+                "CLinux",
             ], swiftSettings: strict),
     ]
 )

@@ -16,7 +16,7 @@ extension Transfer {
         } catch {
             throw Setback(transport: error)
         }
-        let route = context.network.route(to: url.origin)
+        let route = network.route(to: url.origin)
         try write(
             asked, to: url, by: route, pastCaches: job.asksPastCaches,
             credentials: job.credentials(at: redirects, context.options))
@@ -37,8 +37,9 @@ extension Transfer {
             }
         }
         let began = Instant.now
+        let heard = context.counters.heard
         do throws(TransportError) {
-            connection = try Connection.open(to: url.origin, using: context.network)
+            connection = try Connection.open(to: url.origin, using: network)
             if let proxy = route.proxy { context.scheduler.connected(host: proxy.subject) }
             context.scheduler.connected(host: url.origin.host)
             if url.origin.scheme == .https { context.suspect { $0.sawGoodCertificate() } }
@@ -48,7 +49,9 @@ extension Transfer {
                 // A proxy that cannot be reached says nothing of the host behind it.
                 let isProxys = error.operation == .resolve || error.operation == .connect
                 let host = isProxys ? route.proxy?.subject : nil
-                context.scheduler.connectFailed(host: host ?? url.origin.host, failure, began: began)
+                context.scheduler.connectFailed(
+                    host: host ?? url.origin.host, failure, began: began,
+                    isAlive: context.counters.heard != heard)
             }
             if let doubt = setback.certificate {
                 context.suspect { $0.sawBadCertificate(host: url.origin.host, isAboutTime: doubt == .time) }

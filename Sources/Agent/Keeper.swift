@@ -13,13 +13,22 @@ struct Publication: Sendable {
     let displaced: [String]
 }
 
-/// What a 304 says of a copy.
+/// What a 304, or the manifest, says of a copy.
 struct Confirmation: Sendable {
     let key: Key
     /// Wall seconds.
     let received: Int64
     let freshUntil: Int64?
     let isImmutable: Bool
+    let trust: TrustRow?
+
+    init(key: Key, copy: CopyRow, trust: TrustRow?) {
+        self.key = key
+        received = copy.received
+        freshUntil = copy.freshUntil
+        isImmutable = copy.isImmutable
+        self.trust = trust
+    }
 }
 
 /// Keeps what the run learns: progress by a timer, finished files in groups.
@@ -53,6 +62,8 @@ final class Keeper: Sendable {
         var active: [String: ActivePartial] = [:]
         /// Partials that no worker writes any more; they leave `active` once they are recorded.
         var leaving: Set<String> = []
+        /// Partials that were kept for later in this run.
+        var kept: Set<String> = []
         var dirtyBytes: UInt64 = 0
         /// When the oldest thing that the ledger does not know happened.
         var dirtySince: Instant?
@@ -118,6 +129,7 @@ final class Keeper: Sendable {
     func kept(_ partial: ActivePartial) {
         state.change { state in
             state.leaving.insert(partial.name)
+            state.kept.insert(partial.name)
             return state.touch()
         }
     }
@@ -126,6 +138,7 @@ final class Keeper: Sendable {
     func drop(_ name: String) {
         state.change { state in
             state.active[name] = nil
+            state.kept.remove(name)
             state.dropped.append(name)
             return state.touch()
         }
@@ -140,6 +153,7 @@ final class Keeper: Sendable {
         publication.partial.retire()
         state.change { state in
             state.active[publication.partial.name] = nil
+            state.kept.remove(publication.partial.name)
             state.finished.append(publication)
             if state.finishedSince == nil {
                 state.finishedSince = .now
@@ -194,9 +208,13 @@ final class Keeper: Sendable {
             return threads
         }
         for thread in joined { thread.join() }
+        let isDurable = makeKeptDurable()
         let writer = ledger.withLock { $0.take() }
         guard var writer else { return }
-        try writer.transaction(durable: true, last)
+        try writer.transaction(durable: true) { (ledger) throws(LedgerError) in
+            if isDurable { try ledger.notePartialsDurable() }
+            try last(&ledger)
+        }
         try writer.close()
     }
 
@@ -204,6 +222,30 @@ final class Keeper: Sendable {
     func transaction(_ body: (inout LedgerTransaction) throws(LedgerError) -> Void) throws(LedgerError) {
         try ledger.withLock { (writer) throws(LedgerError) in
             try writer?.transaction(durable: false, body)
+        }
+    }
+
+    /// What the run leaves unfinished must outlive a power cut after its end; and a next run that sees another mount, as
+    /// each start of a service in a mount namespace of its own does, trusts durable bytes alone.
+    private func makeKeptDurable() -> Bool {
+        let names = state.withLock { $0.failure == nil ? $0.kept : [] }
+        if names.isEmpty { return false }
+        do throws(SystemError) {
+            if names.count <= 4 {
+                for name in names {
+                    // It may have been finished or dropped since.
+                    if try cache.partials.status(of: name) != nil {
+                        try cache.partials.open(reading: name).syncData()
+                    }
+                }
+                try cache.syncPartials()
+            } else {
+                try cache.syncFileSystem()
+            }
+            return true
+        } catch {
+            fail(Setback(storage: error))
+            return false
         }
     }
 
@@ -239,7 +281,7 @@ final class Keeper: Sendable {
                     for entry in work.confirmed {
                         try ledger.confirm(
                             entry.key, received: entry.received, freshUntil: entry.freshUntil,
-                            isImmutable: entry.isImmutable)
+                            isImmutable: entry.isImmutable, trust: entry.trust)
                     }
                     // Some of them may be published by now.
                     for row in work.newRows { try ledger.introduce(row) }
@@ -363,7 +405,9 @@ final class Keeper: Sendable {
         var identifier: Int64 = 0
         try onDisk { () throws(SystemError) in
             if group.count <= 2 {
-                for publication in group { try publication.partial.file.syncData() }
+                for publication in group {
+                    try cache.partials.open(reading: publication.partial.name).syncData()
+                }
                 try cache.syncPartials()
             } else {
                 try cache.syncFileSystem()

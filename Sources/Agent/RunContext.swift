@@ -19,7 +19,9 @@ final class RunContext: Sendable {
     let counters = Counters()
     let habits = OriginHabits()
     let flights = Flights()
+    let pausing = Pausing()
     private let suspicions = Monitor(Doubts())
+    private let left = Monitor<[String: (why: String, entries: Int)]>([:])
 
     private struct Doubts {
         var suspicions = Suspicions()
@@ -54,6 +56,21 @@ final class RunContext: Sendable {
     /// A refused certificate: whether it is the server's fault or the network's is known at the end.
     func hold(_ job: Job, _ setback: Setback) { suspicions.withLock { $0.refused.append((job, setback)) } }
 
+    /// A host that is left for this run is one thing to tell, however many entries it has.
+    ///
+    /// - Parameter why: the sentence, when the entry itself was tried.
+    func noteLeft(_ host: String, why: String?) {
+        left.withLock { left in
+            let known = left[host]
+            left[host] = (why ?? known?.why ?? "\(host) could not be reached", (known?.entries ?? 0) + 1)
+        }
+    }
+
+    /// The hosts that were left, why, and how many entries wait for them.
+    var leftHosts: [(why: String, entries: Int)] {
+        left.withLock { left in left.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
     /// The jobs that ended with a refused certificate.
     var held: [(Job, Setback)] { suspicions.withLock { $0.refused } }
 
@@ -70,6 +87,10 @@ final class Counters: Sendable {
     let requests = Atomic<Int>(0)
     let bytes = Atomic<UInt64>(0)
     let manifestEnded = Atomic<Bool>(false)
+    /// Grows whenever anything comes from any host.
+    var heard: UInt64 {
+        bytes.load(ordering: .relaxed) &+ UInt64(requests.load(ordering: .relaxed))
+    }
     /// Disk or ledger failed: the run ends with 74.
     let diskFailed = Atomic<Bool>(false)
 

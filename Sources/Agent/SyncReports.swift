@@ -42,6 +42,7 @@ package struct Snapshot: Sendable {
     package var current = 0
     package var failed = 0
     package var pending = 0
+    package var paused = 0
     /// Body bytes.
     package var bytesReceived: UInt64 = 0
     package var transfers: [Transfer] = []
@@ -56,8 +57,11 @@ package struct SyncOutcome: Sendable {
     package var current = 0
     package var failed = 0
     package var pending = 0
+    package var paused = 0
     package var bytesReceived: UInt64 = 0
     package var requests = 0
+    /// The network was gone, at the end at least.
+    package var isOffline = false
 
     package init(exitCode: Int32) { self.exitCode = exitCode }
 }

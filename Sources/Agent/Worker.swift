@@ -11,25 +11,39 @@ struct Worker: ~Copyable {
     private let notice: @Sendable (Notice) -> Void
     private var transfer: Transfer
     private var connection: Connection?
+    private let number: Int
 
-    init(context: RunContext, notice: @escaping @Sendable (Notice) -> Void) {
+    /// - Parameters:
+    ///   - number: no other worker of the run has it.
+    ///   - stop: below the run's; nobody else's.
+    init(context: RunContext, number: Int, stop: Stop, notice: @escaping @Sendable (Notice) -> Void) {
         self.context = context
+        self.number = number
         self.notice = notice
-        transfer = Transfer(context: context)
+        transfer = Transfer(context: context, stop: stop)
     }
 
     /// Works until there is nothing left to do.
     mutating func run() {
-        while let job = context.scheduler.take(preferring: connection?.origin) { work(on: job) }
+        while let job = context.scheduler.take(preferring: connection?.origin) {
+            guard context.pausing.began(job, worker: number, stop: transfer.stop) else {
+                context.putAside(job)
+                context.scheduler.finished(job, host: job.url.origin.host)
+                continue
+            }
+            work(on: job)
+            context.pausing.ended(worker: number)
+        }
     }
 
     private mutating func work(on job: Job) {
         let host = job.url.origin.host
         while true {
             if let left = unreachable(job.url.origin) {
-                return end(
-                    job, Setback(.later, "unreachable", "\(left) could not be reached, left for this run"),
-                    host)
+                var setback = Setback(.later, "unreachable", "\(left) could not be reached")
+                if let before = job.setback, before.connect != nil { setback.message = before.message }
+                setback.leftHost = left
+                return end(job, setback, host)
             }
             if let wall = context.scheduler.blocked(job.url.origin) {
                 var setback = Setback(.later, "not before", "\(host) asked to be left alone for now")
@@ -70,6 +84,7 @@ struct Worker: ~Copyable {
 
     /// Decides what follows a try that may be repeated; true to go on at once.
     private func follow(_ job: Job, after setback: Setback, _ host: String) -> Bool {
+        job.setback = setback
         if let wait = setback.wait {
             if wait > job.patience {
                 let wall = wallSeconds() + wait
@@ -101,6 +116,13 @@ struct Worker: ~Copyable {
     private func end(_ job: Job, _ setback: Setback, _ host: String) {
         switch setback.remedy {
         case .stopped:
+            if !context.stop.isRaised {
+                if !context.pausing.isPaused(job.row) {
+                    return context.scheduler.again(job, host: host, in: 0)
+                }
+                context.putAside(job)
+                return context.scheduler.finished(job, host: host)
+            }
             if job.isRowDirty { context.keeper.save(job.row) }
             context.counters.deferred.add(1, ordering: .relaxed)
             return context.scheduler.finished(job, host: host)
@@ -123,6 +145,9 @@ struct Worker: ~Copyable {
         let last = job.worst.map { setback.isPermanent ? $0 : setback } ?? setback
         if last.certificate != nil {
             context.hold(job, last)
+        } else if let left = last.leftHost {
+            _ = context.conclude(job, last)
+            context.noteLeft(left, why: job.setback?.connect == nil ? nil : last.message)
         } else {
             notice(context.conclude(job, last))
         }
@@ -175,9 +200,7 @@ extension Keeper {
             save(job.row)
         } else if job.isConfirmed, let copy = job.row.copy {
             save(
-                Confirmation(
-                    key: job.entry.key, received: copy.received, freshUntil: copy.freshUntil,
-                    isImmutable: copy.isImmutable))
+                Confirmation(key: job.entry.key, copy: copy, trust: job.row.trust))
         }
     }
 }

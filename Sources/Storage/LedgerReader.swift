@@ -23,6 +23,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     private var origin: Statement
     private var runs: Statement
     private var publicationRows: Statement
+    var care: LedgerCareReader
 
     /// Opens the ledger in the folder `.syncagent`; nil when there is none. Waits at most `patience` milliseconds,
     /// here and at each read, for a program that locks it.
@@ -107,7 +108,8 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
             database: database, entry: entry, entries: entries, partialsOfKey: partialsOfKey,
             partials: partials, states: states, origin: origin, runs: runs,
             publicationRows: try database.prepare(
-                "SELECT id, names FROM publication ORDER BY id", "reading the publications"))
+                "SELECT id, names FROM publication ORDER BY id", "reading the publications"),
+            care: try LedgerCareReader.prepare(on: database))
     }
 
     /// Lets the body see one and the same state in all that it reads. Not to be nested; keep it short, since the

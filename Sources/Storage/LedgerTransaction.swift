@@ -8,6 +8,7 @@ package struct LedgerTransaction: ~Copyable {
     private var savePartial: Statement
     private var updatePartial: Statement
     private var deletePartial: Statement
+    private var notePartials: Statement
     private var saveOrigin: Statement
     private var deleteOrigin: Statement
     private var forgetOrigins: Statement
@@ -17,6 +18,9 @@ package struct LedgerTransaction: ~Copyable {
     private var insertPublication: Statement
     private var deletePublication: Statement
     private var confirmEntry: Statement
+    /// For what manifests ask, and for files that are read again or go.
+    var lists: LedgerLists
+    var upkeep: LedgerUpkeep
 
     static func prepare(on database: borrowing Database) throws(DatabaseError) -> LedgerTransaction {
         LedgerTransaction(
@@ -31,6 +35,8 @@ package struct LedgerTransaction: ~Copyable {
                 "UPDATE partial SET written = ?, durable = ?, digest_state = ? WHERE name = ?",
                 "saving progress"),
             deletePartial: try database.prepare("DELETE FROM partial WHERE name = ?", "deleting a partial"),
+            notePartials: try database.prepare(
+                "UPDATE partial SET durable = written WHERE durable < written", "noting durable partials"),
             saveOrigin: try database.prepare(
                 LedgerSchema.upsert("origin", "origin, not_before"), "saving an origin's patience"),
             deleteOrigin: try database.prepare(
@@ -39,13 +45,13 @@ package struct LedgerTransaction: ~Copyable {
                 "DELETE FROM origin WHERE not_before <= ?", "deleting origins' patience"),
             insertRun: try database.prepare(
                 """
-                INSERT INTO run (started, ended, exit_code, entries, current, failed, pending, received)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+                INSERT INTO run (started, ended, exit_code, entries, current, failed, pending, received, paused)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
                 """, "saving a run"),
             updateRun: try database.prepare(
                 """
                 UPDATE run SET started = ?, ended = ?, exit_code = ?, entries = ?, current = ?, failed = ?,
-                pending = ?, received = ? WHERE id = ?
+                pending = ?, received = ?, paused = ? WHERE id = ?
                 """, "saving a run"),
             forgetRuns: try database.prepare("DELETE FROM run WHERE id <= ?", "deleting old runs"),
             insertPublication: try database.prepare(
@@ -53,8 +59,11 @@ package struct LedgerTransaction: ~Copyable {
             deletePublication: try database.prepare(
                 "DELETE FROM publication WHERE id = ?", "ending a publication"),
             confirmEntry: try database.prepare(
-                "UPDATE entry SET received = ?, fresh_until = ?, immutable = ? WHERE key = ?",
-                "confirming an entry"))
+                """
+                UPDATE entry SET received = ?, fresh_until = ?, immutable = ?, trust = ?, max_age = ?
+                WHERE key = ?
+                """, "confirming an entry"),
+            lists: try LedgerLists.prepare(on: database), upkeep: try LedgerUpkeep.prepare(on: database))
     }
 
     /// Puts the row in, or in the place of its key's.
@@ -104,6 +113,11 @@ package struct LedgerTransaction: ~Copyable {
         }
     }
 
+    /// All that was written to any partial is durable.
+    package mutating func notePartialsDurable() throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in try notePartials.run() }
+    }
+
     package mutating func deletePartial(_ name: String) throws(LedgerError) {
         try withLedgerErrors { () throws(DatabaseError) in
             try deletePartial.bind(name)
@@ -130,14 +144,16 @@ package struct LedgerTransaction: ~Copyable {
         }
     }
 
-    /// Notes that the origin confirmed a copy: when (wall seconds), and what it said of freshness.
+    /// Notes that the origin confirmed a copy: when (wall seconds), and what it and the manifest say of freshness.
     package mutating func confirm(
-        _ key: Key, received: Int64, freshUntil: Int64?, isImmutable: Bool
+        _ key: Key, received: Int64, freshUntil: Int64?, isImmutable: Bool, trust: TrustRow? = nil
     ) throws(LedgerError) {
         try withLedgerErrors { () throws(DatabaseError) in
             try confirmEntry.bind(received)
             try confirmEntry.bind(freshUntil)
             try confirmEntry.bind(Int64(isImmutable ? 1 : 0))
+            try confirmEntry.bind(trust?.word.rawValue)
+            try confirmEntry.bind(trust?.maxAge?.column)
             try confirmEntry.bind(key)
             try confirmEntry.run()
         }
@@ -190,5 +206,6 @@ package struct LedgerTransaction: ~Copyable {
         try statement.bind(Int64(row.failed))
         try statement.bind(Int64(row.pending))
         try statement.bind(Int64(clamping: row.received))
+        try statement.bind(Int64(row.paused))
     }
 }

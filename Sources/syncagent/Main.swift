@@ -22,6 +22,9 @@ struct Main {
                 case .status: return try StatusCommand.run(arguments)
                 case .path: return try PathCommand.run(arguments)
                 case .plan: return try PlanCommand.run(arguments)
+                case .pause, .resume: return try PauseCommand.run(arguments)
+                case .verify: return try VerifyCommand.run(arguments)
+                case .prune: return try PruneCommand.run(arguments)
                 }
             }
             return 0

@@ -8,6 +8,7 @@ enum SyncCommand {
     static func run(_ arguments: Arguments) throws(CommandError) -> Int32 {
         let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
         let options = try options(arguments, cache: cache)
+        let prune = try prune(arguments)
         let reporter = Reporter(manner(arguments))
         let ending = Monitor(Progress())
         let (stop, signals) = try watchSignals { ending.signal { $0.wasAsked = true } }
@@ -30,7 +31,8 @@ enum SyncCommand {
         switch ended(ending, drawing: sync, reporter) {
         case .success(let outcome):
             reporter.finish(outcome, signal: signals.receivedName, seconds: Instant.now.seconds(since: began))
-            return outcome.exitCode
+            guard outcome.exitCode == 0, let prune else { return outcome.exitCode }
+            return try PruneCommand.runAfterSync(prune, stop)
         case .failure(let error):
             let failure = Sentences.failure(error)
             if case .lockHeld = error {
@@ -40,6 +42,18 @@ enum SyncCommand {
             }
             return failure.code.rawValue
         }
+    }
+
+    /// What `--prune` and its own options say; nil without it.
+    private static func prune(_ arguments: Arguments) throws(CommandError) -> PruneOptions? {
+        let others: [OptionName] = [.maxDelete, .grace, .maxSize]
+        guard arguments.has(.prune) else {
+            if let other = others.first(where: arguments.has) {
+                throw CommandError(.usage, "\(other.typed) is for removing files; pass --prune too")
+            }
+            return nil
+        }
+        return try PruneCommand.options(arguments)
     }
 
     /// The first signal raises the stop; USR1 is a question.
