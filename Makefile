@@ -4,7 +4,7 @@ MANDIR ?= $(PREFIX)/share/man
 ARGS ?= --help
 MINUTES ?= 20
 
-.PHONY: all setup build release run test check format demo bench soak install clean
+.PHONY: all setup build release run test check fuzz sanitize format demo bench soak install clean
 
 all: build
 
@@ -28,8 +28,14 @@ test: ## set up, build and run all tests
 check: ## lint; writes nothing
 	.ci/check
 
+fuzz: ## feed the parsers with made-up bytes, SECONDS (60) for each: make fuzz SECONDS=600 ENTRIES="url head"
+	.ci/fuzz $(or $(SECONDS),60) $(ENTRIES)
+
+sanitize: ## all tests under the thread and the address sanitizer
+	.ci/sanitize
+
 format: ## format all Swift files in place
-	swift format --in-place --recursive Package.swift Sources Tests
+	swift format --in-place --recursive Package.swift Sources Tests Fuzz
 
 demo: ## mirror from a bad origin, be killed, resume, prove it
 	.ci/demo

@@ -5,11 +5,14 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) {
     guard condition else { fatalError(message()) }
 }
 
-/// The input in one piece, byte by byte, and in two pieces; where these are cut hangs on every byte of the input.
+/// A number that hangs on every byte of the input (FNV-1a): what else an entry varies is chosen by it.
+func choice(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+}
+
+/// The input in one piece, byte by byte, and in two pieces at a place that it chooses.
 func cuts(_ bytes: UnsafeRawBufferPointer) -> [[Int]] {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-    let place = Int(hash >> 32) % (bytes.count + 1)
+    let place = Int(choice(bytes) >> 32) % (bytes.count + 1)
     return [[bytes.count], Array(repeating: 1, count: bytes.count), [place, bytes.count - place]]
 }
 

@@ -103,7 +103,7 @@ struct DiskTests {
     }
 
     @Test(
-        "a largest size of files", arguments: [10_000, 60_000, 300_000])
+        "a largest size of files", .enabled(if: !Program.isSanitized), arguments: [10_000, 60_000, 300_000])
     func limitedSize(_ limit: Int) throws {
         let mirror = try SmallMirror()
         let outcome = try Program.sync(under: ["/usr/bin/prlimit", "--fsize=\(limit)"], mirror.urls)

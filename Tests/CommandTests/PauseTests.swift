@@ -43,7 +43,7 @@ struct PauseTests {
         #expect(try CareStatus.ask().states["current"] == 2)
     }
 
-    @Test("all but one", .timeLimit(.minutes(1)))
+    @Test("all but one", .timeLimit(.minutes(5)))
     func exception() throws {
         let origin = try TestOrigin { $0.serve(Resource(pattern(seed: 1, count: 500))) }
         let urls = ["a", "b", "c"].map { "\(origin.url)/\($0).bin" }
@@ -69,7 +69,7 @@ struct PauseTests {
 
     @Test(
         "a running sync saves what is paused within seconds, goes on, and resumes from the saved byte",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func duringRun() throws {
         let resource = Resource(seed: 9, size: 1_000_000)
         let gate = Gate()
@@ -117,7 +117,7 @@ struct PauseTests {
         #expect(isWhole)
     }
 
-    @Test("what is resumed while the run is at work is taken up again in it", .timeLimit(.minutes(2)))
+    @Test("what is resumed while the run is at work is taken up again in it", .timeLimit(.minutes(5)))
     func resumedDuringRun() throws {
         let resource = Resource(seed: 9, size: 400_000)
         let gate = Gate()

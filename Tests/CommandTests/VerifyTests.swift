@@ -127,7 +127,7 @@ struct VerifyTests {
         #expect(try verify([scratch("manifest.txt")]).code == 64)
     }
 
-    @Test("short runs get round to all files, the longest unchecked first", .timeLimit(.minutes(2)))
+    @Test("short runs get round to all files, the longest unchecked first", .timeLimit(.minutes(5)))
     func inTurns() throws {
         let mirror = try SmallMirror()
         #expect(try Program.sync(mirror.urls).code == 0)
@@ -147,7 +147,7 @@ struct VerifyTests {
         #expect(found == 1)
     }
 
-    @Test("the pace is kept, and the time", .timeLimit(.minutes(1)))
+    @Test("the pace is kept, and the time", .timeLimit(.minutes(5)))
     func pace() throws {
         let mirror = try SmallMirror()
         #expect(try Program.sync(mirror.urls).code == 0)

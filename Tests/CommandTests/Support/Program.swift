@@ -19,12 +19,23 @@ enum Program {
         return "/" + parts.joined(separator: "/")
     }()
 
+    private static let sanitizerOptions = ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"]
+
+    /// Whether `.ci/sanitize` built the program. A sanitizer's own start fails where a library is loaded before it or
+    /// where the files that it maps may not be written.
+    static let isSanitized = sanitizerOptions.contains { getenv($0) != nil }
+
     static var environment: [String: String] {
-        [
+        var environment = [
             "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": ScratchFolder.path, "LANG": "C.UTF-8",
             "TZ": "UTC",
             "SWIFT_BACKTRACE": "enable=no",
         ]
+        // A sanitizer's reports must not go where the program's messages go.
+        for name in sanitizerOptions {
+            if let value = getenv(name) { environment[name] = String(cString: value) }
+        }
+        return environment
     }
 
     /// The cache that `sync` and the others below use.
