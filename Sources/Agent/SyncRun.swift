@@ -52,13 +52,8 @@ package final class SyncRun: Sendable {
         }
         let lock = try takeLock(of: cache)
         try warn(of: cache)
-        var proxies = options.proxies
-        proxies.exceptions = proxies.exceptions.mappingNames(asciiName)
-        let network = Network(
-            tls: TLSOptions(
-                authorities: options.caCertificates, certificate: options.certificate,
-                key: options.certificateKey),
-            proxies: proxies, connectTimeout: options.connectTimeout, stop: stop)
+        notice(.began)
+        let network = options.network(stop: stop)
         if options.caCertificates != nil || options.certificate != nil {
             do throws(TLSSetupError) {
                 _ = try network.tls()
@@ -167,7 +162,7 @@ package final class SyncRun: Sendable {
         while true {
             let entries: [Entry]
             do throws(ManifestError) {
-                let limit = options.isStrict ? Int.max : Self.batch
+                let limit = options.isStrict || options.smallestFirst ? Int.max : Self.batch
                 guard let batch = try manifests.next(limit: limit, problems: { notice(.problem($0)) }) else {
                     break
                 }
@@ -205,11 +200,9 @@ package final class SyncRun: Sendable {
             if found[place] == nil { unknown.append(entries[index].freshRow) }
         }
         if !unknown.isEmpty { context.keeper.introduce(unknown) }
-        // Higher priority first, else as the manifest has it.
-        let turns =
-            entries.contains { $0.priority != 0 }
-            ? entries.indices.sorted { (-entries[$0].priority, $0) < (-entries[$1].priority, $1) }
-            : Array(entries.indices)
+        let turns = turns(of: entries, smallestFirst: options.smallestFirst) { index in
+            entries[index].size ?? partials[entries[index].key]?.total ?? rows[index]?.copy?.size
+        }
         for index in turns {
             let entry = entries[index]
             switch try context.admit(
@@ -276,14 +269,17 @@ package final class SyncRun: Sendable {
         _ context: RunContext, run: RunRow, manifests: borrowing Manifests, trouble: SyncError?,
         lock: consuming CacheLock
     ) throws(SyncError) -> SyncOutcome {
+        let counters = context.counters
         let waiting = context.scheduler.remaining().count
-        context.counters.deferred.add(waiting, ordering: .relaxed)
+        counters.deferred.add(waiting, ordering: .relaxed)
         if context.scheduler.isOffline {
             notice(.general("offline: no host could be reached; what is missing waits for the next run"))
         }
         concludeRefused(context)
+        if counters.isAllowanceSpent.load(ordering: .relaxed), let bytes = options.maxBytes {
+            notice(.general("the run may receive \(bytes) bytes (--max-bytes), and they are spent"))
+        }
         var run = run
-        let counters = context.counters
         func figures() -> SyncOutcome {
             var outcome = SyncOutcome(exitCode: 0)
             outcome.entries = counters.entries.load(ordering: .relaxed) + manifests.refused
@@ -292,6 +288,7 @@ package final class SyncRun: Sendable {
             outcome.pending = outcome.entries - outcome.current - outcome.failed
             outcome.bytesReceived = counters.bytes.load(ordering: .relaxed)
             outcome.requests = counters.requests.load(ordering: .relaxed)
+            outcome.isWhole = counters.manifestEnded.load(ordering: .relaxed)
             // The order is the contract's: 74, then 1, then 75.
             outcome.exitCode =
                 if counters.diskFailed.load(ordering: .relaxed)
@@ -314,6 +311,7 @@ package final class SyncRun: Sendable {
                     (outcome.entries, outcome.current, outcome.failed, outcome.pending)
                 run.received = outcome.bytesReceived
                 try ledger.finishRun(run)
+                try ledger.count(counters, exitCode: outcome.exitCode, at: run.ended)
             }
         } catch {
             context.cache.condemn(error)
@@ -397,14 +395,5 @@ struct Timer {
     func end() {
         own.raise()
         thread?.join()
-    }
-}
-
-/// A host name in the form of IDNA; nil when it has none.
-private func asciiName(_ name: String) -> String? {
-    do throws(TransportError) {
-        return try asciiHost(name)
-    } catch {
-        return nil
     }
 }

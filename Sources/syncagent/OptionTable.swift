@@ -1,6 +1,6 @@
 /// What the program can be told to do.
 enum Command: String, CaseIterable {
-    case sync, status, path, plan
+    case sync, status, path, plan, config
 
     /// What stands behind the command's name.
     var operands: String {
@@ -8,6 +8,7 @@ enum Command: String, CaseIterable {
         case .sync, .plan: "MANIFEST..."
         case .status: "[URL...]"
         case .path: "URL"
+        case .config: ""
         }
     }
 
@@ -17,6 +18,15 @@ enum Command: String, CaseIterable {
         case .sync, .plan: 1...Int.max
         case .status: 0...Int.max
         case .path: 1...1
+        case .config: 0...0
+        }
+    }
+
+    /// Its operands may come from the configuration.
+    var takesManifests: Bool {
+        switch self {
+        case .sync, .plan, .config: true
+        case .status, .path: false
         }
     }
 
@@ -27,6 +37,7 @@ enum Command: String, CaseIterable {
         case .status: "tell what is here, what is missing, how far and why"
         case .path: "print the path of a URL's file in the cache"
         case .plan: "tell what a sync would do, without asking the network"
+        case .config: "tell which settings hold, and where each comes from"
         }
     }
 
@@ -50,6 +61,11 @@ enum Command: String, CaseIterable {
         case .plan:
             """
             Reads manifests, ledger and the cache folder, and counts.
+            """
+        case .config:
+            """
+            The command line beats the environment ($SYNCAGENT_JOBS and the like), that the profile, that the rest
+            of the file, that the defaults. Secrets are masked.
             """
         }
     }
@@ -84,6 +100,16 @@ enum OptionName: String, CaseIterable {
     case userAgent = "user-agent"
     case quiet
     case progress
+    case config
+    case profile
+    case limitRate = "limit-rate"
+    case maxBytes = "max-bytes"
+    case order
+    case log
+    case notifyChange = "notify-change"
+    case textfile
+    case ping
+    case onRunEnd = "on-run-end"
     case json
     case watch
     case id
@@ -112,6 +138,11 @@ struct OptionRow {
     var isRepeatable = false
     /// Its argument may be a secret, or hold one.
     var isSecret = false
+
+    /// `config` takes what `sync` takes, to tell what would hold.
+    func isKnown(to command: Command) -> Bool {
+        commands.contains(command) || command == .config && commands.contains(.sync)
+    }
 }
 
 /// All options, in the order of the help.
@@ -193,13 +224,42 @@ enum OptionTable {
         OptionRow(
             name: .progress, argument: "WHEN", choices: ["auto", "always", "never"], commands: [.sync],
             help: "show progress: auto, always or never", standard: "auto"),
-        OptionRow(name: .json, commands: [.status, .plan], help: "write JSON"),
+        OptionRow(
+            name: .limitRate, argument: "RATE", commands: [.sync],
+            help: "bytes per second for the whole run: 500k, or '08:00,512k 18:00,off'", standard: "off"),
+        OptionRow(
+            name: .maxBytes, argument: "SIZE", commands: [.sync],
+            help: "end the run when it has received so much"),
+        OptionRow(
+            name: .order, argument: "ORDER", choices: ["manifest", "smallest"], commands: [.sync],
+            help: "take entries as the manifest has them, or small ones first", standard: "manifest"),
+        OptionRow(
+            name: .log, argument: "FILE", commands: [.sync], help: "append a line (logfmt) for each event"),
+        OptionRow(
+            name: .notifyChange, commands: [.sync],
+            help: "off a terminal, tell of a failure when it begins and when it is over"),
+        OptionRow(
+            name: .textfile, argument: "FILE", commands: [.sync],
+            help: "write metrics for Prometheus' textfile collector (*.prom)"),
+        OptionRow(
+            name: .ping, argument: "URL", commands: [.sync],
+            help: "ask URL/start, then URL or URL/EXITCODE, as healthchecks.io wants it", isSecret: true),
+        OptionRow(
+            name: .onRunEnd, argument: "COMMAND", commands: [.sync],
+            help: "run this by /bin/sh at the end, with $SYNCAGENT_EXIT and more"),
+        OptionRow(name: .json, commands: [.status, .plan, .config], help: "write JSON"),
         OptionRow(name: .watch, commands: [.status], help: "tell again every second, until interrupted"),
         OptionRow(name: .id, commands: [.path], help: "the argument is an entry's id= instead of its URL"),
+        OptionRow(
+            name: .config, argument: "FILE", commands: Command.allCases, help: "the configuration file",
+            standard: "~/.config/syncagent/config.json, /etc/syncagent/config.json"),
+        OptionRow(
+            name: .profile, argument: "NAME", commands: Command.allCases,
+            help: "take the settings of this profile in it"),
         OptionRow(name: .help, letter: "h", commands: Command.allCases, help: "print this help"),
         OptionRow(name: .version, letter: "V", commands: Command.allCases, help: "print the version"),
     ]
 
     /// The options that a command knows.
-    static func rows(for command: Command) -> [OptionRow] { rows.filter { $0.commands.contains(command) } }
+    static func rows(for command: Command) -> [OptionRow] { rows.filter { $0.isKnown(to: command) } }
 }
