@@ -177,7 +177,9 @@ extension ServerFreshness {
     init(head: ResponseHead, isOwnOrigin: Bool, isSurprisingHTML: Bool, now: Int64) {
         self.init(
             cacheControl: head.value("cache-control"), expires: head.value("expires"),
-            date: head.value("date").flatMap { parseHTTPDate($0, now: now) }, age: head.value("age"),
+            // Only an Expires is counted from the Date.
+            date: head.contains("expires") ? head.value("date").flatMap { parseHTTPDate($0, now: now) } : nil,
+            age: head.value("age"),
             isOwnOrigin: isOwnOrigin, isSurprisingHTML: isSurprisingHTML, now: now)
     }
 }

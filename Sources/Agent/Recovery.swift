@@ -74,7 +74,8 @@ func recover(
 ///
 /// - Returns: the key whose file is in its place now.
 private func finish(_ name: String, cache: CacheFolder, reader: inout LedgerReader) throws -> Key? {
-    guard let key = Key(hex: name.prefix(32)), let entry = try reader.entry(for: key), let copy = entry.copy else {
+    guard let key = Key(hex: name.prefix(32)), let entry = try reader.entry(for: key), let copy = entry.copy
+    else {
         return nil
     }
     func isIt(_ status: FileStatus?) -> Bool {

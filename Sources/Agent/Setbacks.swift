@@ -82,8 +82,9 @@ extension Setback {
 
     /// A proxy that does not open a tunnel. Whatever it says, the origin has said nothing of the file.
     private init(tunnel refusal: ProxyRefusal, by subject: String) {
-        if refusal.status == 407 {
-            self.init(proxy: subject, hadCredentials: refusal.hadCredentials)
+        // Who answers a CONNECT with 401 means 407, since the origin has not been asked yet.
+        if refusal.status == 407 || refusal.status == 401 {
+            self.init(proxy: subject, answered: refusal.status, hadCredentials: refusal.hadCredentials)
             return
         }
         let remedy: Remedy =
@@ -99,13 +100,14 @@ extension Setback {
     }
 
     /// A proxy that wants to know who asks (RFC 9110 15.5.8).
-    private init(proxy subject: String, hadCredentials: Bool) {
+    private init(proxy subject: String, answered status: Int, hadCredentials: Bool) {
         self.init(
             .retry, "proxy",
-            "\(subject) answered 407: "
+            "\(subject) answered \(status): "
                 + (hadCredentials
                     ? "it does not take the user and password of its URL"
-                    : "it wants a user and a password; write them into its URL, http://USER:PASSWORD@HOST:PORT"))
+                    : "it wants a user and a password; write them into its URL, http://USER:PASSWORD@HOST:PORT")
+        )
     }
 
     /// A redirect that is not followed.
@@ -130,10 +132,13 @@ extension Setback {
         switch refusal {
         case .status(407):
             if let proxy {
-                self.init(proxy: proxy.subject, hadCredentials: proxy.authorization != nil)
+                self.init(
+                    proxy: proxy.subject, answered: 407, hadCredentials: proxy.authorization != nil)
             } else {
                 self.init(.never, "407", "\(host): the origin answered 407, which only a proxy may")
             }
+        case .status(401) where proxy?.isAuthorOfRefusal(head) == true:
+            self.init(proxy: proxy?.subject ?? host, answered: 401, hadCredentials: true)
         case .status(let status):
             let words =
                 head.reason.isEmpty
@@ -166,6 +171,15 @@ extension Setback {
         case .useless(let objection):
             self.init(.retry, "malformed", "\(host): the answer cannot be used: \(objection.rawValue)")
         }
+    }
+}
+
+extension Proxy {
+    /// Whether a 401 is its own: tinyproxy answers so to a password that it does not take. What it hands on has a Via
+    /// (RFC 9110 7.6.3).
+    fileprivate func isAuthorOfRefusal(_ head: ResponseHead) -> Bool {
+        authorization != nil && head.value("via") == nil
+            && head.value("server")?.lowercased().hasPrefix("tinyproxy") == true
     }
 }
 

@@ -8,7 +8,7 @@ import Wire
 /// One `syncagent sync`, from the lock to the exit code.
 package final class SyncRun: Sendable {
     /// Entries that are read before the first of them is asked for, and looked up in the ledger together.
-    static let batch = 16_384
+    static let batch = 8192
 
     private let options: SyncOptions
     private let stop: Stop
@@ -53,14 +53,7 @@ package final class SyncRun: Sendable {
         let lock = try takeLock(of: cache)
         try warn(of: cache)
         notice(.began)
-        let network = options.network(stop: stop)
-        if options.caCertificates != nil || options.certificate != nil {
-            do throws(TLSSetupError) {
-                _ = try network.tls()
-            } catch {
-                throw .configuration("\(error.subject): \(error.text)")
-            }
-        }
+        let network = try makeNetwork()
         let opened = try OpenedLedger.open(in: cache, notice: notice)
         let (run, partials) = (opened.run, opened.partials)
         let writer = opened.writer
@@ -87,6 +80,18 @@ package final class SyncRun: Sendable {
         scheduler.endInput()
         workers.join()
         return try finish(context, run: run, manifests: manifests, trouble: trouble, lock: lock)
+    }
+
+    /// The way to the hosts. Files that the options name for TLS are read at once, so that a bad one ends the run.
+    private func makeNetwork() throws(SyncError) -> Network {
+        let network = options.network(stop: stop)
+        guard options.caCertificates != nil || options.certificate != nil else { return network }
+        do throws(TLSSetupError) {
+            _ = try network.tls()
+            return network
+        } catch {
+            throw .configuration("\(error.subject): \(error.text)")
+        }
     }
 
     private func openManifests() throws(SyncError) -> Manifests {

@@ -18,7 +18,7 @@ struct Transfer: ~Copyable {
 
     init(context: RunContext) {
         self.context = context
-        buffer = .allocate(byteCount: 512 << 10, alignment: 4096)
+        buffer = .allocate(byteCount: 1 << 20, alignment: 4096)
         request.reserveCapacity(4096)
     }
 

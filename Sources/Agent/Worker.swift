@@ -132,7 +132,9 @@ struct Worker: ~Copyable {
 
 extension RunContext {
     /// Remembers how an entry failed, counts it, and says so.
-    func conclude(_ job: Job, _ setback: Setback) -> Notice {
+    func conclude(_ job: Job, _ why: Setback) -> Notice {
+        var setback = why
+        setback.message = job.secrets(options).hidden(in: why.message)
         job.remember(setback, now: wallSeconds())
         if setback.remedy == .gone, job.row.copy != nil { job.row.isGone = true }
         keeper.save(job.row)

@@ -28,7 +28,7 @@ package struct AppendedFile: ~Copyable, Sendable {
             descriptor = file
             (device, inode) = (status.device, status.inode)
         }
-        try descriptor.write(bytes)
+        try descriptor.write(bytes: bytes)
     }
 
     private static func open(_ path: String) throws(SystemError) -> Descriptor {
@@ -53,7 +53,7 @@ package func replaceFile(at path: String, with bytes: [UInt8], mode: UInt32) thr
         let file = Descriptor(owning: number, subject: temporary)
         // The umask is not asked: the collector may be another user.
         try file.setMode(mode)
-        try file.write(bytes)
+        try file.write(bytes: bytes)
         _ = try retrying("rename", path) { rename(temporary, path) }
     } catch {
         _ = unlink(temporary)

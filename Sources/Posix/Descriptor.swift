@@ -42,7 +42,7 @@ package struct Descriptor: ~Copyable, Sendable {
     }
 
     /// Writes all of the bytes. See write(2).
-    package borrowing func write(_ bytes: borrowing [UInt8]) throws(SystemError) {
+    package borrowing func write(bytes: borrowing [UInt8]) throws(SystemError) {
         try bytes.span.withUnsafeBytes { (buffer) throws(SystemError) in try write(all: buffer) }
     }
 

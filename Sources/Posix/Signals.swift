@@ -6,7 +6,11 @@ internal import CLinux
 /// No handler runs: the signals are blocked in every thread and one thread waits for them with sigwait(3), so
 /// what is done about them is ordinary code.
 package final class SignalWatch: Sendable {
-    private let first = Monitor<Int32?>(nil)
+    /// Seconds in which further signals are taken for the first one: a key pressed twice, or a terminal that closes
+    /// and a shell that ends its children, must not cost what is being saved.
+    package static let grace = 1.0
+
+    private let first = Monitor<(number: Int32, time: Instant)?>(nil)
 
     /// A write to a closed pipe (OpenSSL writes too) or beyond the largest file that is allowed (setrlimit(2),
     /// RLIMIT_FSIZE) becomes an error instead of the process's end.
@@ -15,8 +19,8 @@ package final class SignalWatch: Sendable {
         clinux_ignore_signal(SIGXFSZ)
     }
 
-    /// From now on the first signal raises the stop, and a second one ends the process at once with 128 plus
-    /// its number. Call it before any other thread starts.
+    /// From now on the first signal raises the stop, and one that comes after `grace` ends the process at once with
+    /// 128 plus its number. Call it before any other thread starts.
     ///
     /// Signals that were ignored at the start stay so: nohup(1) and a shell's background jobs mean it.
     ///
@@ -45,12 +49,12 @@ package final class SignalWatch: Sendable {
                     continue
                 }
                 let received = number
-                let isSecond = first.signal { (seen: inout Int32?) -> Bool in
-                    if seen != nil { return true }
-                    seen = received
+                let isImpatient = first.signal { (seen: inout (number: Int32, time: Instant)?) -> Bool in
+                    if let seen { return Instant.now.seconds(since: seen.time) >= Self.grace }
+                    seen = (received, .now)
                     return false
                 }
-                if isSecond { endProcess(128 + number) }
+                if isImpatient { endProcess(128 + number) }
                 stop.raise()
             }
         }.detach()
@@ -58,7 +62,7 @@ package final class SignalWatch: Sendable {
 
     /// The name of the signal that came, for instance `SIGTERM`; nil when none did.
     package var receivedName: String? {
-        switch first.withLock({ $0 }) {
+        switch first.withLock({ $0?.number }) {
         case SIGTERM: "SIGTERM"
         case SIGINT: "SIGINT"
         case SIGHUP: "SIGHUP"

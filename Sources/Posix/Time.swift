@@ -33,7 +33,8 @@ package struct Instant: Comparable, Hashable, Sendable {
     /// What poll(2) takes: milliseconds from now, rounded up, 0 when it has passed, at most a day.
     package var pollTimeout: Int32 {
         let left = nanoseconds.subtractingReportingOverflow(Instant.now.nanoseconds)
-        if left.overflow || left.partialValue > 86_400_000_000_000 { return 86_400_000 }
+        if left.overflow { return nanoseconds < 0 ? 0 : 86_400_000 }
+        if left.partialValue > 86_400_000_000_000 { return 86_400_000 }
         return left.partialValue <= 0 ? 0 : Int32((left.partialValue + 999_999) / 1_000_000)
     }
 }

@@ -160,10 +160,11 @@ private func notModified(
     }
 }
 
-/// Whether the ETag of a 304, when it has one, is weakly equal to ours (RFC 9110 15.4.5).
+/// Whether a 304 is about what we hold: its ETag, when it has one, is weakly equal to ours (RFC 9110 15.4.5).
 private func names(_ ours: Validators?, _ answer: AnswerFacts) -> Bool {
+    guard let ours else { return false }
     guard let theirs = answer.validators.etag else { return true }
-    return ours?.etag.map(theirs.weaklyEquals) ?? false
+    return ours.etag.map(theirs.weaklyEquals) ?? false
 }
 
 private func rangeRefused(asked: Ask, answer: AnswerFacts, entry: EntryFacts, partial: PartialFacts?)

@@ -56,7 +56,7 @@ package func settle(_ end: BodyEnd) -> Settlement {
     if let total = end.total {
         if end.length < total { return .askOn }
         if end.length > total { return wrong(.size, end) }
-    } else if end.isPart, end.checksumFits != true, end.length < end.expectedSize ?? .max {
+    } else if end.isPart, end.checksumFits != true, end.expectedSize.map({ end.length < $0 }) ?? true {
         // `bytes 5-9/*` may end anywhere; only the 416 to a further request tells that nothing is left.
         return .askOn
     }

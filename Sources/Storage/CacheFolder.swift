@@ -44,7 +44,6 @@ package final class CacheFolder: Sendable {
             subject += "/" + partialsName
             if create, try state.make(folder: partialsName, mode: 0o700) { try state.sync() }
             let partials = try state.open(folder: partialsName)
-            subject = path + "/" + tagName
             if create {
                 guard try isOneMount(top, partials) else { throw SystemError("rename", subject, code: EXDEV) }
                 try partials.proveWritable()

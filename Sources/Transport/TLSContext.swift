@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Posix
 
 /// Whom to trust and as whom to appear; paths are of PEM files.
 package struct TLSOptions: Sendable, Hashable {
@@ -67,7 +68,9 @@ package final class TLSContext: @unchecked Sendable {
     private func trust(_ authorities: String?) throws(TLSSetupError) {
         ERR_clear_error()
         if let authorities {
-            guard SSL_CTX_load_verify_file(context, authorities) == 1 else { throw Self.failure(authorities) }
+            guard SSL_CTX_load_verify_file(context, authorities) == 1 else {
+                throw Self.failure(authorities, lacks: "certificate")
+            }
         } else {
             guard SSL_CTX_set_default_verify_paths(context) == 1 else { throw Self.failure("tls") }
         }
@@ -76,25 +79,69 @@ package final class TLSContext: @unchecked Sendable {
     private func identify(_ options: TLSOptions) throws(TLSSetupError) {
         guard let certificate = options.certificate else { return }
         ERR_clear_error()
-        // Without an answer of ours OpenSSL asks the terminal for the passphrase of a key (PEM_read(3)).
-        SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
         guard SSL_CTX_use_certificate_chain_file(context, certificate) == 1 else {
-            throw Self.failure(certificate)
+            throw Self.failure(certificate, lacks: "certificate")
         }
         let key = options.key ?? certificate
-        guard SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1,
-            SSL_CTX_check_private_key(context) == 1
-        else { throw Self.failure(key) }
+        var isEncrypted = false
+        let isRead = withUnsafeMutablePointer(to: &isEncrypted) { flag in
+            // Without an answer of ours OpenSSL asks the terminal for the passphrase (PEM_read(3)).
+            SSL_CTX_set_default_passwd_cb(context) { _, _, _, flag in
+                flag?.assumingMemoryBound(to: Bool.self).pointee = true
+                return -1
+            }
+            SSL_CTX_set_default_passwd_cb_userdata(context, flag)
+            defer { SSL_CTX_set_default_passwd_cb_userdata(context, nil) }
+            return SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) == 1
+        }
+        if isEncrypted {
+            ERR_clear_error()
+            throw TLSSetupError(
+                subject: key, text: "the key is encrypted; only one without a passphrase can be used")
+        }
+        // A key of another kind than the certificate's takes the certificate's place.
+        guard isRead || Self.isMismatch else { throw Self.failure(key, lacks: "private key") }
+        guard isRead, SSL_CTX_check_private_key(context) == 1 else {
+            ERR_clear_error()
+            throw TLSSetupError(
+                subject: key, text: "this is not the key of the certificate in \(certificate)")
+        }
+    }
+
+    /// The newest error of this thread is that key and certificate do not belong together.
+    private static var isMismatch: Bool {
+        let code = ERR_peek_last_error()
+        return copenssl_err_get_lib(code) == ERR_LIB_X509
+            && copenssl_err_get_reason(code) == X509_R_KEY_VALUES_MISMATCH
     }
 
     /// A fresh session state; nil when there is no memory for it.
     func makeSession() -> OpaquePointer? { SSL_new(context) }
 
-    /// Takes the error queue of this thread.
-    private static func failure(_ subject: String) -> TLSSetupError {
-        let code = ERR_peek_last_error()
+    /// Takes the error queue of this thread; the first error is the cause, the later ones say what it led to.
+    ///
+    /// - Parameter object: what was looked for in the file.
+    private static func failure(_ subject: String, lacks object: String = "object") -> TLSSetupError {
+        let code = ERR_peek_error()
         ERR_clear_error()
+        if code & systemFlag != 0 {
+            let error = SystemError("open", subject, code: Int32(truncatingIfNeeded: code & ~systemFlag))
+            return TLSSetupError(subject: subject, text: error.reason)
+        }
+        let reason = copenssl_err_get_reason(code)
+        let isEmpty =
+            switch copenssl_err_get_lib(code) {
+            case ERR_LIB_PEM: reason == PEM_R_NO_START_LINE
+            case ERR_LIB_X509: reason == X509_R_NO_CERTIFICATE_OR_CRL_FOUND
+            // Nothing that it could decode.
+            case ERR_LIB_OSSL_DECODER: true
+            default: false
+            }
+        if isEmpty { return TLSSetupError(subject: subject, text: "there is no \(object) in it (PEM)") }
         let words = ERR_reason_error_string(code).map { String(cString: $0) }
         return TLSSetupError(subject: subject, text: words ?? "error \(code)")
     }
+
+    /// Set in the code of an error whose other bits are an errno (ERR_SYSTEM_FLAG of openssl/err.h).
+    private static let systemFlag: UInt = 0x8000_0000
 }

@@ -51,24 +51,42 @@ extension HTTPURL: CustomStringConvertible {
         return text.lastIndex(of: 0x40)
     }
 
-    /// Parameters begin after `?`, `#`, `&` or `;`; a secret one reaches to the next `&` or `#`.
     private static func appendMasked(_ text: ArraySlice<UInt8>, to output: inout ArraySlice<UInt8>) {
+        var start = text.startIndex
+        for value in secretValues(in: text) {
+            output.append(contentsOf: text[start..<value.lowerBound])
+            output.append(contentsOf: "***".utf8)
+            start = value.upperBound
+        }
+        output.append(contentsOf: text[start...])
+    }
+
+    /// The values in query and fragment that are masked, as they are sent.
+    package var secretValues: [String] {
+        let text = Array(((query.map { "?" + $0 } ?? "") + (fragment.map { "#" + $0 } ?? "")).utf8)
+        return Self.secretValues(in: text[...]).map { String(decoding: text[$0], as: UTF8.self) }
+    }
+
+    /// Parameters begin after `?`, `#`, `&` or `;`; a secret one reaches to the next `&` or `#`.
+    private static func secretValues(in text: ArraySlice<UInt8>) -> [Range<Int>] {
+        var values: [Range<Int>] = []
         var nameStart = text.startIndex
         var index = text.startIndex
         while index < text.endIndex {
             let byte = text[index]
-            output.append(byte)
             index += 1
             switch byte {
             case 0x3F, 0x23, 0x26, 0x3B:
                 nameStart = index
             case 0x3D where isSecret(text[nameStart..<index - 1]):
-                output.append(contentsOf: "***".utf8)
-                index = text[index...].firstIndex { $0 == 0x26 || $0 == 0x23 } ?? text.endIndex
+                let end = text[index...].firstIndex { $0 == 0x26 || $0 == 0x23 } ?? text.endIndex
+                values.append(index..<end)
+                index = end
             default:
                 break
             }
         }
+        return values
     }
 
     private static let secretNames: Set<String> = [

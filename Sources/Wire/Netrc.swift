@@ -76,7 +76,8 @@ extension NetrcError: CustomStringConvertible {
     package var description: String {
         let words =
             switch cause {
-            case .unknownWord: "neither machine, default, login nor password; quote values with blanks in them"
+            case .unknownWord:
+                "neither machine, default, login nor password; quote values with blanks in them"
             case .noMachine: "a login or password before the first machine"
             case .noValue: "a word without its value"
             case .openQuote: "a quote that does not end in its line"

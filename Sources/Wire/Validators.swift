@@ -39,7 +39,8 @@ package struct Validators: Hashable, Sendable {
     package var etag: EntityTag?
     /// Last-Modified as the server wrote it; it goes back verbatim.
     package var lastModified: String?
-    /// The Date of the same answer in seconds since 1970, when it was there and valid.
+    /// The Date of the same answer in seconds since 1970, when it was there and valid, and is needed to judge
+    /// `lastModified`.
     package var date: Int64?
 
     package init(etag: EntityTag? = nil, lastModified: String? = nil, date: Int64? = nil) {
@@ -71,9 +72,12 @@ extension Validators {
     /// The marks in the head of an answer; `now` in seconds since 1970 reads two-digit years.
     package init(head: ResponseHead, now: Int64) {
         self.init(
-            etag: head.value("etag").map { EntityTag($0) },
-            lastModified: head.value("last-modified"),
-            date: head.value("date").flatMap { parseHTTPDate($0, now: now) })
+            etag: head.value("etag").map { EntityTag($0) }, lastModified: head.value("last-modified"),
+            date: nil)
+        // Beside an ETag nothing depends on the Date, and this is done for each answer.
+        if etag == nil, lastModified != nil {
+            date = head.value("date").flatMap { parseHTTPDate($0, now: now) }
+        }
     }
 
     /// A well-formed ETag without `W/`; or, when there was no ETag at all, a Last-Modified that the answer's Date

@@ -150,6 +150,7 @@ struct Arguments {
     }
 
     private func checkOperands() throws(CommandError) {
+        if command == .config, operandsOrigin != .flag { return }
         guard operands.count >= command.operandCount.lowerBound else {
             throw CommandError(
                 .usage,

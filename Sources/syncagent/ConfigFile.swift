@@ -68,7 +68,7 @@ struct ConfigFile {
         do throws(ConfigSyntaxError) {
             value = try ConfigValue(parsing: bytes)
         } catch {
-            throw CommandError(.configuration, "\(path): \(error.message)")
+            throw CommandError(.configuration, "\(path)\(error.place): \(error.message)")
         }
         guard case .table(var table) = value else {
             throw CommandError(.configuration, "\(path): it must be one object, { … }")

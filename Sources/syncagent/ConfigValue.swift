@@ -47,27 +47,18 @@ enum ConfigValue: Decodable, Hashable {
         decoder.allowsJSON5 = true
         do {
             self = try decoder.decode(ConfigValue.self, from: Data(bytes))
-        } catch DecodingError.dataCorrupted(let context) {
-            let words = context.underlyingError.map { "\($0)" } ?? context.debugDescription
-            throw ConfigSyntaxError(message: Self.clause(words))
         } catch {
-            throw ConfigSyntaxError(message: "it is no JSON")
+            let fault = ConfigFault.find(in: bytes)
+            throw ConfigSyntaxError(
+                place: fault.map { ":\($0.line):\($0.column)" } ?? "",
+                message: fault.map { "expected \($0.wanted)" } ?? "it is no JSON")
         }
-    }
-
-    /// What the decoder says, as far as a person wants to read it.
-    private static func clause(_ words: String) -> String {
-        guard
-            let start = words.firstRange(of: "Debug description: ")
-                ?? words.firstRange(of: "NSDebugDescription=")
-        else {
-            return words
-        }
-        return String(words[start.upperBound...].prefix { $0 != "}" && $0 != "\n" })
     }
 }
 
 /// Why a configuration file is no JSON.
 struct ConfigSyntaxError: Error {
+    /// `:line:column`, or empty when nobody knows.
+    let place: String
     let message: String
 }

@@ -117,7 +117,7 @@ final class Reporter: Sendable {
                 if showsSuccess { say([last], .info, &state) }
                 return
             }
-            say(state.warnings.prefix(1) + state.budget.rest(), .error, &state)
+            say(warnings(&state) + state.budget.rest(), .error, &state)
             let more = state.budget.dropped > 0 ? "\(state.budget.dropped) more of these; " : ""
             say([more + last], .error, &state)
         }
@@ -127,7 +127,7 @@ final class Reporter: Sendable {
     func finish(_ error: CommandError) {
         state.withLock { state in
             wipe(&state)
-            say(state.warnings.prefix(1) + state.budget.rest() + [error.message], .error, &state)
+            say(warnings(&state) + state.budget.rest() + [error.message], .error, &state)
         }
     }
 
@@ -155,6 +155,13 @@ final class Reporter: Sendable {
             wipe(&state)
             if showsRemarks { say([error.message], .info, &state) }
         }
+    }
+
+    /// The warnings that were not told yet and still fit.
+    private func warnings(_ state: inout State) -> [String] {
+        var fitting: [String] = []
+        for warning in state.warnings where state.budget.admitsGeneral() { fitting.append(warning) }
+        return fitting
     }
 
     private func wipe(_ state: inout State) {

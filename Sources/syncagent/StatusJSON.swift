@@ -31,6 +31,7 @@ struct StatusJSON: Encodable {
         let state: String
         let size: Nullable<UInt64>
         let remark: Nullable<String>
+        let restarts: Int
     }
 
     struct Run: Encodable {
@@ -89,7 +90,7 @@ struct StatusJSON: Encodable {
                     url: entry.url, file: Nullable(entry.file),
                     state: entry.file == nil ? "unknown" : entry.standing.rawValue,
                     size: Nullable(entry.size),
-                    remark: Nullable(entry.remark))
+                    remark: Nullable(entry.remark), restarts: entry.restarts)
             }
         }
     }

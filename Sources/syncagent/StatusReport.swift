@@ -45,6 +45,8 @@ struct StatusReport {
         let standing: Standing
         let size: UInt64?
         let remark: String?
+        /// How often its transfer was started over although bytes were held.
+        let restarts: Int
     }
 
     let cache: String
@@ -156,7 +158,7 @@ struct StatusReport {
             list.append(
                 Selected(
                     url: row?.url ?? url, file: row?.fileName, standing: standing, size: row?.copy?.size,
-                    remark: row?.remark))
+                    remark: row?.remark, restarts: row?.restarts ?? 0))
         }
         selected = list
     }

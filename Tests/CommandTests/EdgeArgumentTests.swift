@@ -191,6 +191,33 @@ struct EdgeOptionTests {
         ])
     func headers(text: String, outcome: String) { #expect(sentence("--header", text).hasSuffix(outcome)) }
 
+    @Test(
+        "a size has a unit of 1024 or none",
+        arguments: [
+            ("0", 0), ("4096", 4096), ("500k", 512_000), ("500K", 512_000), ("64M", 64 << 20),
+            ("2G", 2 << 30),
+            ("1T", 1 << 40), ("18446744073709551615", UInt64.max), ("16777215T", 16_777_215 << 40),
+        ] as [(String, UInt64)])
+    func sizes(text: String, bytes: UInt64) throws {
+        guard
+            case .run(let arguments) = try Arguments.parse(
+                ["sync", "m", "--reserve", text].map { Argument($0) })
+        else {
+            Issue.record("not a command to run")
+            return
+        }
+        #expect(try SyncCommand.options(arguments, cache: "/c").reserve == bytes)
+    }
+
+    @Test(
+        "what is no size is refused",
+        arguments: [
+            "", "k", "-1", "+1", "1.5G", "64MB", "64 M", "1e3", "0x10", "18446744073709551616", "16777216T",
+        ])
+    func badSizes(text: String) {
+        #expect(sentence("--reserve", text).hasPrefix("64 --reserve wants a size such as"))
+    }
+
     @Test("a bad header never repeats what may be a secret") func headerSecret() {
         #expect(!sentence("--header", "Auth token hunter2").contains("hunter2"))
     }

@@ -26,7 +26,10 @@ struct EdgeProcessTests {
         let words = [Program.folder + "/syncagent", "sync", manifest, "--cache", Program.cache]
         let child = try Child(
             "/bin/sh", ["-c", "\(setting) exec \(quoted(words))"], environment: Program.environment)
-        let hasBegun = eventually { Program.partials.isEmpty ? nil : true }
+        let hasBegun = eventually { () -> Bool? in
+            Program.partials.contains { size(of: "\(Program.cache)/.syncagent/partial/\($0)") ?? 0 > 0 }
+                ? true : nil
+        }
         #expect(hasBegun == true)
         try body(child)
         gate.open()
@@ -58,7 +61,9 @@ struct EdgeProcessTests {
         }
     }
 
-    @Test("a second signal ends at once what the first one cannot", arguments: [SIGTERM, SIGINT, SIGHUP])
+    @Test(
+        "a signal that comes a while after the first ends at once what that one cannot",
+        arguments: [SIGTERM, SIGINT, SIGHUP])
     func second(number: Int32) throws {
         let words = [
             Program.folder + "/syncagent", "sync", try Program.manifest(["no URL"]), "--cache", Program.cache,
@@ -74,7 +79,11 @@ struct EdgeProcessTests {
         child.kill(number)
         #expect(eventually { hasTakenSignals(child) ? true : nil } == true)
         #expect(child.isRunning)
-        child.kill(number)
+        let hasEnded = eventually { () -> Bool? in
+            child.kill(number)
+            return child.isRunning ? nil : true
+        }
+        #expect(hasEnded == true)
         let outcome = child.wait(seconds: 20)
         #expect(outcome.code == 128 + number, "\(outcome)")
     }

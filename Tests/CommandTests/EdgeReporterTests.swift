@@ -52,6 +52,16 @@ struct EdgeReporterTests {
         #expect(report(terminal: true, quiet: true, notices, outcome(0, entries: 1, current: 1)).isEmpty)
     }
 
+    @Test("a warning is told on a terminal, and when the run fails") func warning() {
+        let notices: [Notice] = [.warning("the ledger is on NFS")]
+        #expect(report(notices, outcome(0, entries: 1, current: 1)).isEmpty)
+        let terminal = report(terminal: true, notices, outcome(1, entries: 1, failed: 1))
+        #expect(terminal.count { $0.contains("NFS") } == 1)
+        let mail = report(notices + (0..<50).map(failed), outcome(1, failed: 50))
+        #expect(mail.count { $0.contains("NFS") } == 1)
+        #expect(mail.count <= 21)
+    }
+
     @Test("remarks and one summary on a terminal when all is well") func terminal() {
         let notices: [Notice] = [
             .changed(url: "https://example.org/a", bytes: 5),

@@ -215,6 +215,26 @@ struct MessageTests {
         #expect((next.connection == asked.connection) == pair.isKept)
     }
 
+    @Test("what one mirror calls coded and another does not is one and the same archive")
+    func codedByOneMirror() throws {
+        let origin = try TestOrigin { exchange in
+            switch exchange.request.path {
+            case "/a.tar.gz":
+                exchange.respond(302, [("Location", exchange.repetition == 0 ? "/one.gz" : "/two.gz")])
+            case "/one.gz":
+                var resource = Resource(body)
+                resource.fields = [("Content-Encoding", "x-gzip")]
+                exchange.serve(resource)
+            default: exchange.serve(Resource(body))
+            }
+        }
+        let url = "\(origin.url)/a.tar.gz"
+        #expect(try Program.sync([url]).code == 0)
+        #expect(try Program.sync([url]).code == 0)
+        #expect(origin.log.map(\.status) == [302, 200, 302, 304])
+        #expect(try contents(of: "\(Program.cache)/\(try #require(Program.finished.first))") == body)
+    }
+
     @Test("small files come over one connection")
     func oneConnection() throws {
         let origin = try TestOrigin { exchange in

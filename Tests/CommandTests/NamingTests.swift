@@ -91,5 +91,8 @@ struct NamingTests {
         }
         #expect(try Program.sync(["http://[::1]:\(six.port)/a"]).code == 0)
         #expect(six.log.map { $0.request.field("host") } == ["[::1]:\(six.port)"])
+        let mapped = "[::ffff:127.0.0.1]:\(origin.port)"
+        #expect(try Program.sync(["http://\(mapped)/b"]).code == 0)
+        #expect(origin.log.last?.request.field("host") == mapped)
     }
 }

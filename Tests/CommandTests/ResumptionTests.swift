@@ -1,6 +1,8 @@
 internal import Posix
+internal import Storage
 internal import TestOrigin
 internal import Testing
+internal import Wire
 
 private let size = 90_000
 private let held = 30_000
@@ -261,6 +263,70 @@ struct ResumptionTests {
         #expect(isSame)
     }
 
+    /// What the origin does about a partial that has all bytes already, and how many bytes it may send.
+    struct Proof: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let etag: String
+        let serves: Resource
+        var settings = ""
+        let statuses: [Int]
+        let sent: Int
+    }
+
+    static let proofs = [
+        Proof(
+            testDescription: "a 304 proves it", etag: "\"v1\"", serves: Resource(short), statuses: [304],
+            sent: 0),
+        Proof(
+            testDescription: "another version replaces it", etag: "\"v1\"",
+            serves: Resource(new, etag: "\"v2\""), statuses: [200], sent: size),
+        Proof(
+            testDescription: "a weak tag proves nothing", etag: "W/\"v1\"",
+            serves: Resource(short, etag: "W/\"v1\""), statuses: [200], sent: short.count),
+        Proof(
+            testDescription: "a checksum proves it without a question", etag: "\"v1\"",
+            serves: Resource(short), settings: "right", statuses: [], sent: 0),
+        Proof(
+            testDescription: "a wrong checksum fetches it afresh", etag: "\"v1\"", serves: Resource(new),
+            settings: "other", statuses: [200], sent: size),
+    ]
+
+    @Test("all bytes are there but were never published:", arguments: proofs)
+    func wholePartial(_ proof: Proof) throws {
+        let origin = try TestOrigin { $0.serve(proof.serves) }
+        let url = "\(origin.url)/file.bin"
+        try write(proof.settings == "other" ? new : short, to: scratch("whole"))
+        let digest = Child.run("/usr/bin/md5sum", [scratch("whole")]).output.prefix(32)
+        do {
+            let key = Key(md5Of: url)
+            let cache = try CacheFolder.open(path: Program.cache, create: true)
+            let name = key.hex + ".0123abcd"
+            try write(short, to: "\(Program.cache)/.syncagent/partial/\(name)")
+            var writer = try LedgerWriter.open(in: cache.state)
+            try writer.transaction(durable: false) { (ledger: inout LedgerTransaction) throws(LedgerError) in
+                try ledger.save(EntryRow(key: key, url: url, fileExtension: ".bin"))
+                try ledger.save(
+                    PartialRow(
+                        name: name, key: key, source: url,
+                        validators: Validators(etag: EntityTag(proof.etag)), contentCoding: "",
+                        mediaType: nil, total: UInt64(short.count), written: UInt64(short.count),
+                        durable: UInt64(short.count), bootIdentifier: nil, mountIdentifier: nil, answers: 1))
+            }
+            try writer.close()
+        }
+        let line = url + (proof.settings.isEmpty ? "" : "\tchecksum=md5=\(digest)")
+        let outcome = try Program.sync([line], ["--retries", "0"])
+        #expect(outcome.code == 0, "\(outcome)")
+        let log = origin.log
+        #expect(log.map(\.status) == proof.statuses)
+        #expect(log.allSatisfy { $0.request.field("range") == nil })
+        #expect(log.map(\.sent).reduce(0, +) == proof.sent)
+        let expected = proof.statuses == [200] ? proof.serves.bytes(from: 0, count: size) : short
+        let isSame = try contents(of: "\(Program.cache)/\(try #require(Program.finished.first))") == expected
+        #expect(isSame)
+        #expect(Program.partials.isEmpty)
+    }
+
     @Test("after a smaller file took the place of a larger one the next run asks conditionally")
     func conditionalAfterRestart() throws {
         let origin = try TestOrigin { exchange in
@@ -340,6 +406,7 @@ struct ResumptionTests {
         gate.open()
         #expect(child.wait().code == 0)
         let told = status("--json", urls[1])
+        #expect(told.contains("\"restarts\":1"), "\(told)")
         #expect(told.contains("\(held) bytes given up"), "\(told)")
     }
 

@@ -153,6 +153,21 @@ struct LedgerWriterTests {
         #expect(try reader.allPartials().map(\.name) == ["p1"])
     }
 
+    @Test("an entry that is introduced late takes nothing from what is known of it")
+    func introduces() throws {
+        let fixture = try CacheFixture()
+        let cache = try fixture.openCache()
+        try withWriter(of: cache) { writer in
+            try writer.transaction(durable: false) { ledger throws(LedgerError) in
+                try ledger.save(Sample.entry(1, copy: Sample.copy()))
+                for number in UInt64(1)...2 { try ledger.introduce(Sample.entry(number)) }
+            }
+        }
+        var reader = try openReader(of: cache)
+        #expect(try reader.entry(for: Sample.key(1))?.copy == Sample.copy())
+        #expect(try reader.entry(for: Sample.key(2))?.state == .pending)
+    }
+
     @Test("an origin's patience is kept per origin, replaced, and forgotten when it is over")
     func notBefore() throws {
         let fixture = try CacheFixture()

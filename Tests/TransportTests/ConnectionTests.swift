@@ -42,9 +42,10 @@ func expect(_ condition: Bool, at location: SourceLocation = #_sourceLocation) {
 func soon(_ seconds: Double = 10) -> Instant { .now.advanced(bySeconds: seconds) }
 
 func network(
-    stop: Stop, resolver: Resolver = Resolver(), tls: TLSOptions = TLSOptions(), connectTimeout: Double = 10
+    stop: Stop, resolver: Resolver = Resolver(), tls: TLSOptions = TLSOptions(),
+    proxies: ProxyRules = ProxyRules(), connectTimeout: Double = 10
 ) -> Network {
-    Network(resolver: resolver, tls: tls, connectTimeout: connectTimeout, stop: stop)
+    Network(resolver: resolver, tls: tls, proxies: proxies, connectTimeout: connectTimeout, stop: stop)
 }
 
 let plainRequest = Array("GET / HTTP/1.1\r\nHost: x\r\n\r\n".utf8)

@@ -45,6 +45,12 @@ final class Peer: @unchecked Sendable {
     /// Every byte in a packet of its own, as far as the kernel lets us.
     func drip(_ text: String) { for byte in text.utf8 { send([byte]) } }
 
+    /// Sends one byte; false when the client is gone.
+    func sendOne() -> Bool {
+        var byte: UInt8 = 0x78
+        return CLinux.send(number, &byte, 1, Int32(MSG_NOSIGNAL)) == 1
+    }
+
     /// Ends our direction (FIN) and waits for the client's end.
     func finish() {
         shutdown(number, Int32(SHUT_WR))

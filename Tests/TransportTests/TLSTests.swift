@@ -7,7 +7,7 @@ import Wire
 @testable import Transport
 
 /// Certificates that all tests share, and a folder for what OpenSSL reads from files.
-private struct Certificates {
+struct Certificates {
     let folder: String
     let authority: Identity
     let authorityFile: String
@@ -29,14 +29,16 @@ private struct Certificates {
     }
 }
 
-private func tlsNetwork(_ stop: Stop, certificate: String? = nil) throws -> Network {
+func tlsNetwork(_ stop: Stop, certificate: String? = nil, proxies: ProxyRules = ProxyRules()) throws
+    -> Network
+{
     let options = TLSOptions(
         authorities: try Certificates.shared.get().authorityFile, certificate: certificate)
     // Every name of the tests is this machine.
     let resolver = Resolver { _ in
         .addresses([Address(literal: "127.0.0.1", port: 0)].compactMap { $0 })
     }
-    return network(stop: stop, resolver: resolver, tls: options)
+    return network(stop: stop, resolver: resolver, tls: options, proxies: proxies)
 }
 
 private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
@@ -45,7 +47,7 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
 
 @Suite struct TLSTests {
     enum Certificate: Sendable {
-        case good, expired, early, otherName, onlyCommonName, selfSigned, unknownAuthority
+        case good, expired, early, otherName, wildcard, onlyCommonName, selfSigned, unknownAuthority
     }
 
     private static func identity(_ certificate: Certificate) throws -> Identity {
@@ -60,6 +62,7 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
             try .make(commonName: "a", alternatives: names, from: 3600, until: 7200, issuer: shared.authority)
         case .otherName:
             try .make(commonName: "a", alternatives: "IP:127.0.0.2,DNS:other.test", issuer: shared.authority)
+        case .wildcard: try .make(commonName: "a", alternatives: "DNS:*.sub.test", issuer: shared.authority)
         case .onlyCommonName: try .make(commonName: "good.test", issuer: shared.authority)
         case .selfSigned: try .make(commonName: "a", alternatives: names)
         case .unknownAuthority:
@@ -79,6 +82,9 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
             (.early, "127.0.0.1", "tls notYetValid"),
             (.otherName, "127.0.0.1", "tls wrongName"),
             (.otherName, "good.test", "tls wrongName"),
+            (.wildcard, "good.sub.test", "none"),
+            (.wildcard, "a.b.sub.test", "tls wrongName"),
+            (.wildcard, "sub.test", "tls wrongName"),
             (.onlyCommonName, "good.test", "tls wrongName"),
             (.selfSigned, "good.test", "tls selfSigned"),
             (.unknownAuthority, "good.test", "tls unknownAuthority"),
@@ -101,7 +107,10 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
             expect(connection.isReusable())
             expect(connection.tlsVersion == "TLSv1.3")
             // An address is no server name (RFC 6066 3), nor is the dot at a name's end.
-            #expect(names.withLock { $0 } == [host == "127.0.0.1" ? nil : "good.test"])
+            #expect(
+                names.withLock { $0 } == [
+                    host == "127.0.0.1" ? nil : host.hasSuffix(".") ? String(host.dropLast()) : host
+                ])
         }
         #expect(result == expected)
     }
@@ -164,9 +173,14 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
 
     struct Ending: CustomTestStringConvertible, Sendable {
         let head: String
+        /// What follows the 100,000 bytes of the body.
+        var tail = ""
         let isClean: Bool
+        var isReset = false
         let expected: String
-        var testDescription: String { "\(head.debugDescription), \(isClean ? "closed" : "cut")" }
+        var testDescription: String {
+            "\(head.debugDescription), \(tail.debugDescription), \(isReset ? "reset" : isClean ? "closed" : "cut")"
+        }
     }
 
     @Test(
@@ -180,6 +194,21 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
                 head: "HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n", isClean: false, expected: "closed"),
             Ending(
                 head: "HTTP/1.1 200 OK\r\nContent-Length: 100001\r\n\r\n", isClean: true, expected: "closed"),
+            Ending(
+                head: "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", isClean: false, isReset: true,
+                expected: "none"),
+            Ending(
+                head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n186a0\r\n", tail: "\r\n0\r\n\r\n",
+                isClean: false, expected: "none"),
+            Ending(
+                head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n186a0\r\n", tail: "\r\n0\r\n\r\n",
+                isClean: false, isReset: true, expected: "none"),
+            Ending(
+                head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n186a0\r\n", tail: "\r\n",
+                isClean: false, expected: "closed"),
+            Ending(
+                head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n186a0\r\n", tail: "\r\n",
+                isClean: true, expected: "closed"),
         ])
     func ending(_ row: Ending) throws {
         let stop = try Stop()
@@ -190,8 +219,16 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
             _ = tls.request()
             tls.send(row.head)
             tls.send(body)
+            if !row.tail.isEmpty { tls.send(row.tail) }
             if row.isClean { tls.farewell() }
-            peer.finish()
+            guard row.isReset else { return peer.finish() }
+            // A reset drops what has not left yet, see socket(7), SO_LINGER.
+            let limit = soon()
+            var waiting: Int32 = 1
+            while waiting > 0, Instant.now < limit, clinux_send_queue(peer.number, &waiting) == 0 {
+                usleep(1000)
+            }
+            peer.reset()
         }
         var connection = try Connection.open(to: secure("127.0.0.1", server), using: try tlsNetwork(stop))
         var received: [UInt8] = []
@@ -208,9 +245,11 @@ private func secure(_ host: String, _ server: ScriptedServer) -> Origin {
         }
         #expect(result == row.expected)
         #expect(received == body)
-        // The end comes behind the body, when the peer gets round to it.
+        // How soon a reset is seen is the kernel's affair.
         let limit = soon()
-        while connection.isReusable(), Instant.now < limit { _ = stop.wait(until: Instant.now.advanced(bySeconds: 0.01)) }
+        while connection.isReusable(), Instant.now < limit {
+            _ = stop.wait(until: Instant.now.advanced(bySeconds: 0.01))
+        }
         expect(!connection.isReusable())
     }
 

@@ -53,6 +53,15 @@ import Testing
         #expect(url.source == "https://h:8443/a%20b")
     }
 
+    @Test func namesTheValuesThatItMasks() throws {
+        let url = try HTTPURL(parsing: "https://h/a?x=1&token=s%20t&sig=&y=2#access_token=u&z")
+        #expect(url.secretValues == ["s%20t", "", "u"])
+        #expect(url.absoluteTarget == "https://h/a?x=1&token=s%20t&sig=&y=2")
+        #expect(try HTTPURL(parsing: "http://u:p@h:81?a#b").absoluteTarget == "http://h:81/?a")
+        #expect(HTTPURL.maskedWord("a@b") == "a@b")
+        #expect(HTTPURL.maskedWord("http://a@b") == "http://***@b")
+    }
+
     @Test func readsCredentialsDecoded() throws {
         let both = try #require(try HTTPURL(parsing: "http://a%40b:p%3Aq:%ZZ@h/").basicCredentials)
         #expect(both.user == Array("a@b".utf8))

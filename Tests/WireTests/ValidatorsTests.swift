@@ -48,7 +48,7 @@ import Testing
         #expect(validators.etag?.text == "W/\"x y\"")
         #expect(validators.etag?.kind == .malformed)
         #expect(validators.lastModified == "whenever")
-        #expect(validators.date == 9)
+        #expect(validators.date == nil, "beside an ETag nothing depends on it")
     }
 
     static let tags: [(text: String, kind: EntityTag.Kind)] = [

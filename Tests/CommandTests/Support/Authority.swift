@@ -8,7 +8,12 @@ struct Authority {
     let serverCertificate: String
     let serverKey: String
 
-    init() throws {
+    /// - Parameters:
+    ///   - names: the subjectAltName of the server's certificate (x509v3_config(5)).
+    ///   - isSelfSigned: the server's certificate is not the authority's.
+    init(names: String = "IP:127.0.0.1,DNS:localhost", isExpired: Bool = false, isSelfSigned: Bool = false)
+        throws
+    {
         let folder = scratch("tls")
         certificate = folder + "/ca.pem"
         serverCertificate = folder + "/server.pem"
@@ -26,7 +31,7 @@ struct Authority {
             subjectKeyIdentifier = hash
             [server]
             basicConstraints = critical,CA:FALSE
-            subjectAltName = IP:127.0.0.1,DNS:localhost
+            subjectAltName = \(names)
             authorityKeyIdentifier = keyid
             """, to: folder + "/openssl.cnf")
         let key = [
@@ -34,13 +39,23 @@ struct Authority {
             "ec_paramgen_curve:prime256v1",
             "-nodes", "-days", "2",
         ]
-        for arguments in [
+        let server = ["-extensions", "server", "-subj", "/CN=Server", "-keyout", "server.key"]
+        let signed = isSelfSigned ? [] : ["-CA", "ca.pem", "-CAkey", "ca.key"]
+        var commands = [
             key + ["-extensions", "ca", "-subj", "/CN=Test CA", "-keyout", "ca.key", "-out", "ca.pem"],
-            key + [
-                "-extensions", "server", "-subj", "/CN=Server", "-keyout", "server.key", "-out", "server.pem",
-                "-CA", "ca.pem", "-CAkey", "ca.key",
-            ],
-        ] {
+            key + server + ["-out", "server.pem"] + signed,
+        ]
+        if isExpired {
+            // req(1) takes no past date, x509(1) does.
+            commands += [
+                ["x509", "-x509toreq", "-in", "server.pem", "-signkey", "server.key", "-out", "server.csr"],
+                [
+                    "x509", "-req", "-in", "server.csr", "-out", "server.pem", "-days", "-1", "-extfile",
+                    "openssl.cnf", "-extensions", "server", "-CAcreateserial",
+                ] + signed,
+            ]
+        }
+        for arguments in commands {
             let outcome = Child.run(
                 "/usr/bin/openssl", arguments, environment: ["PATH": "/usr/bin", "HOME": folder],
                 folder: folder)

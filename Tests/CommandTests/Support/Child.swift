@@ -57,14 +57,14 @@ final class Child: Sendable {
         }
     }
 
-    /// Waits for its end; at the deadline it is killed and the code stays nil.
-    func wait(seconds: Double = 60) -> Outcome {
+    /// Waits for its end; at the deadline it is killed, unless told otherwise, and the code stays nil.
+    func wait(seconds: Double = 60, kills: Bool = true) -> Outcome {
         let deadline = Instant.now.advanced(bySeconds: seconds)
         let code: Int32? = state.wait { state in
             if let code = state.code { return .done(code) }
             return Instant.now >= deadline ? .done(nil) : .wait(until: deadline)
         }
-        if code == nil { kill(SIGKILL) }
+        if code == nil && kills { kill(SIGKILL) }
         return Outcome(code: code, output: text(transcript + ".out"), errors: text(transcript + ".err"))
     }
 

@@ -31,8 +31,11 @@ enum Program {
     static var cache: String { scratch("cache") }
 
     /// Starts `syncagent` with these arguments as they are.
-    static func start(_ arguments: [String], input: String = "/dev/null") throws -> Child {
-        try Child(folder + "/syncagent", arguments, environment: environment, input: input)
+    static func start(
+        _ arguments: [String], input: String = "/dev/null", environment extra: [String: String] = [:]
+    ) throws -> Child {
+        try Child(
+            folder + "/syncagent", arguments, environment: environment.merging(extra) { $1 }, input: input)
     }
 
     /// Runs `syncagent` with these arguments as they are, to its end.
@@ -50,15 +53,18 @@ enum Program {
     }
 
     /// Mirrors these manifest lines into the test's cache.
-    static func sync(_ lines: [String], _ options: [String] = [], seconds: Double = 60) throws
-        -> Child.Outcome
-    {
-        try run(["sync", try manifest(lines), "--cache", cache] + options, seconds: seconds)
+    static func sync(
+        _ lines: [String], _ options: [String] = [], environment: [String: String] = [:],
+        seconds: Double = 60
+    ) throws -> Child.Outcome {
+        try startSync(lines, options, environment: environment).wait(seconds: seconds)
     }
 
     /// Starts to mirror these manifest lines into the test's cache.
-    static func startSync(_ lines: [String], _ options: [String] = []) throws -> Child {
-        try start(["sync", try manifest(lines), "--cache", cache] + options)
+    static func startSync(
+        _ lines: [String], _ options: [String] = [], environment: [String: String] = [:]
+    ) throws -> Child {
+        try start(["sync", try manifest(lines), "--cache", cache] + options, environment: environment)
     }
 
     /// The names of the finished files.
