@@ -135,7 +135,10 @@ struct ConfigTests {
         "is refused with 78, the file's name and the next step",
         arguments: [
             ("{ job: 3 }", "there is no setting 'job'; did you mean jobs?"),
-            ("{ profiles: { lab: { cach: 'x' } } }", "profile lab: there is no setting 'cach'; did you mean cache?"),
+            (
+                "{ profiles: { lab: { cach: 'x' } } }",
+                "profile lab: there is no setting 'cach'; did you mean cache?"
+            ),
             ("{ profile: 'lab' }", "there is no setting 'profile'; did you mean profiles?"),
             ("{ help: true }", "there is no setting 'help'"),
             ("{ xyzzy: 1 }", "there is no setting 'xyzzy'"),
@@ -145,13 +148,25 @@ struct ConfigTests {
             ("{ jobs: [1] }", "jobs is a text, {\"env\": NAME} or {\"file\": PATH}"),
             ("{ strict: 'yes' }", "strict is true or false"),
             ("{ progress: 'sometimes' }", "progress is one of auto, always, never, not 'sometimes'"),
-            ("{ 'limit-rate': '8:00,5' }", "limit-rate wants a rate such as 500k or 2M, or a timetable such as '08:00,512k 18:00,off', not '8:00,5'"),
-            ("{ textfile: '/m.txt' }", "textfile wants a name that ends in .prom, or the collector passes it over"),
+            (
+                "{ 'limit-rate': '8:00,5' }",
+                "limit-rate wants a rate such as 500k or 2M, or a timetable such as '08:00,512k 18:00,off', not '8:00,5'"
+            ),
+            (
+                "{ textfile: '/m.txt' }",
+                "textfile wants a name that ends in .prom, or the collector passes it over"
+            ),
             ("{ ping: 'ftp://x' }", "ping wants a URL: "),
             ("{ header: { 'A b': 'c' } }", "header wants 'Name: value'"),
-            ("{ header: { A: { env: 'NOT_SET' } } }", "header takes its value from $NOT_SET, which is not set"),
+            (
+                "{ header: { A: { env: 'NOT_SET' } } }",
+                "header takes its value from $NOT_SET, which is not set"
+            ),
             ("{ header: { A: { file: 'none' } } }", "header takes its value from "),
-            ("{ header: { A: { env: 'A', file: 'b' } } }", "header A is a text, {\"env\": NAME} or {\"file\": PATH}"),
+            (
+                "{ header: { A: { env: 'A', file: 'b' } } }",
+                "header A is a text, {\"env\": NAME} or {\"file\": PATH}"
+            ),
             ("{ profiles: [] }", "profiles must be an object"),
             ("{ profiles: { lab: 5 } }", "profile lab: it must be an object"),
             ("[]", "it must be one object"), ("5", "it must be one object"),
@@ -171,7 +186,8 @@ struct ConfigTests {
         #expect(answer.contains(message), "\(answer)")
     }
 
-    @Test("a file without anything is no settings", arguments: ["", " \n\t", "{}", "/* none */ {} // really"])
+    @Test(
+        "a file without anything is no settings", arguments: ["", " \n\t", "{}", "/* none */ {} // really"])
     func empty(_ file: String) throws {
         #expect(try shown([], file: file, only: ["jobs"]) == ["jobs=8 from default"])
     }
@@ -180,11 +196,14 @@ struct ConfigTests {
     func missing() throws {
         let unknown = try shown(["--profile", "labb"], file: Self.sample, only: [])
         #expect(unknown == ["78 /etc/config.json: there is no profile 'labb'; did you mean lab?"])
-        let none = try shown(["--profile", "lab"], file: nil, environment: ["HOME": scratch("home")], only: [])
+        let none = try shown(
+            ["--profile", "lab"], file: nil, environment: ["HOME": scratch("home")], only: [])
         #expect(none.first?.hasPrefix("78 no profile 'lab', since there is no configuration file") == true)
-        let number = try shown([], file: nil, environment: ["SYNCAGENT_JOBS": "many", "HOME": scratch("home")], only: [])
+        let number = try shown(
+            [], file: nil, environment: ["SYNCAGENT_JOBS": "many", "HOME": scratch("home")], only: [])
         #expect(number == ["78 $SYNCAGENT_JOBS wants a whole number from 1 to 256, not 'many'"])
-        let word = try shown([], file: nil, environment: ["SYNCAGENT_STRICT": "perhaps", "HOME": scratch("home")], only: [])
+        let word = try shown(
+            [], file: nil, environment: ["SYNCAGENT_STRICT": "perhaps", "HOME": scratch("home")], only: [])
         #expect(word == ["78 $SYNCAGENT_STRICT is yes or no, not 'perhaps'"])
         let flag = try shown(["--jobs", "many"], file: nil, environment: ["HOME": scratch("home")], only: [])
         #expect(flag == ["64 --jobs wants a whole number from 1 to 256, not 'many'"])
@@ -201,7 +220,8 @@ struct ConfigTests {
         #expect(try found(home) == scratch("system.json"))
         try write("{ jobs: 2 }", to: scratch("home/.config/syncagent/config.json"))
         #expect(try found(home) == scratch("home/.config/syncagent/config.json"))
-        #expect(try found(["HOME": scratch("home"), "XDG_CONFIG_HOME": scratch("xdg")]) == scratch("system.json"))
+        #expect(
+            try found(["HOME": scratch("home"), "XDG_CONFIG_HOME": scratch("xdg")]) == scratch("system.json"))
         try write("{}", to: scratch("xdg/syncagent/config.json"))
         let both = ["HOME": scratch("home"), "XDG_CONFIG_HOME": scratch("xdg")]
         #expect(try found(both) == scratch("xdg/syncagent/config.json"))
@@ -212,7 +232,9 @@ struct ConfigTests {
 
     @Test("the sample has every setting that a profile wants, and is good")
     func sample() throws {
-        let outcome = try Program.run(["config", "--config", Program.root + "/config/syncagent.json", "--profile", "lab"])
+        let outcome = try Program.run([
+            "config", "--config", Program.root + "/config/syncagent.json", "--profile", "lab",
+        ])
         #expect(outcome.code == 78, "\(outcome)")
         #expect(outcome.errors.contains("$LAB_TOKEN, which is not set"), "\(outcome)")
         let child = try Child(
@@ -225,6 +247,22 @@ struct ConfigTests {
         for name in ["/etc/syncagent/lab.txt", "/var/cache/syncagent-lab", "Authorization: ***"] {
             #expect(good.output.contains(name), "\(good)")
         }
+    }
+
+    @Test("a netrc that others may read is refused, unless systemd's folder guards it")
+    func credentials() throws {
+        let path = scratch("credentials/netrc")
+        try write("machine h login u password p\n", to: path)
+        #expect(chmod(path, 0o440) == 0)
+        let arguments = ["sync", "m", "--cache", "/c", "--netrc-file", path].map { Argument($0) }
+        guard case .run(let words) = try Arguments.parse(arguments) else { return }
+        func login(_ folder: String?) throws -> Bool {
+            try SyncCommand.options(words, cache: "/c") { $0 == "CREDENTIALS_DIRECTORY" ? folder : nil }
+                .netrc?.login(for: "h") != nil
+        }
+        #expect(try login(scratch("credentials")))
+        #expect(throws: CommandError.self) { try login(scratch("cred")) }
+        #expect(throws: CommandError.self) { try login(nil) }
     }
 
     @Test("a profile is all that a run needs")

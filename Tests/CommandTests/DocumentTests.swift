@@ -72,7 +72,9 @@ struct DocumentTests {
         for name in ["syncagent.service", "crontab"] {
             let text = String(
                 decoding: try contents(of: "\(Program.root)/config/\(name)") ?? [], as: UTF8.self)
-            let lines = text.split(separator: "\n").filter { $0.contains("/syncagent sync") && !$0.hasPrefix("#") }
+            let lines = text.split(separator: "\n").filter {
+                $0.contains("/syncagent sync") && !$0.hasPrefix("#")
+            }
             #expect(lines.count == 1, "\(name)")
             for word in lines.joined(separator: " ").split(separator: " ") where word.hasPrefix("--") {
                 #expect(help.contains("  \(word) ") || help.contains(" \(word)\n"), "\(word)")

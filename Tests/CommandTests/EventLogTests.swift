@@ -122,12 +122,14 @@ struct EventLogTests {
         #expect(origin.log.isEmpty)
         let full = try Program.sync(["\(origin.url)/a.bin"], ["--log", "/dev/full"])
         #expect(full.code == 0, "\(full)")
-        #expect(full.errors == "syncagent: the log /dev/full is not whole: no space left on device\n", "\(full)")
+        #expect(
+            full.errors == "syncagent: the log /dev/full is not whole: no space left on device\n", "\(full)")
     }
 
     @Test("the journal gets a severity before each line, others do not")
     func journal() throws {
-        let words = "'\(Program.folder)/syncagent' sync '\(try Program.manifest(["no url"]))' --cache '\(Program.cache)'"
+        let words =
+            "'\(Program.folder)/syncagent' sync '\(try Program.manifest(["no url"]))' --cache '\(Program.cache)'"
         // stat(1) tells device and inode of the very file that standard error goes to.
         let script = """
             exec 2>"$OUT"; JOURNAL_STREAM=$(stat -L -c %d:%i /dev/stderr) \(words)

@@ -3,7 +3,8 @@ internal import Testing
 
 @Suite("The local time")
 struct LocalTimeTests {
-    @Test("is date(1)'s", arguments: [Int64(0), 1_767_225_599, 1_774_746_000, 1_792_890_000, -1, 4_000_000_000])
+    @Test(
+        "is date(1)'s", arguments: [Int64(0), 1_767_225_599, 1_774_746_000, 1_792_890_000, -1, 4_000_000_000])
     func minute(wall: Int64) throws {
         var environment = ["PATH": "/usr/bin:/bin"]
         if let zone = environmentValue("TZ") { environment["TZ"] = zone }

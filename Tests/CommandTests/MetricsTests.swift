@@ -161,7 +161,8 @@ struct MetricsTests {
             "sync", "/dev/null", "--cache", Program.cache, "--textfile", scratch("none/sync.prom"),
         ])
         #expect(outcome.code == 0, "\(outcome)")
-        #expect(outcome.errors.contains("cannot write the metrics \(scratch("none/sync.prom"))"), "\(outcome)")
+        #expect(
+            outcome.errors.contains("cannot write the metrics \(scratch("none/sync.prom"))"), "\(outcome)")
     }
 
     @Test("numbers have no exponent", arguments: [0, 0.0004, 0.5, 1, 12.0625, 1e9, 1e300, .infinity, -1])

@@ -32,7 +32,8 @@ struct RateTimetableTests {
         "is refused when it is none",
         arguments: [
             "", " ", "0", "k", "-1", "0k", "08:00", "08:00,", ",512k", "8:00,1", "24:00,1", "08:60,1",
-            "08:00:00,1", "08:00,1,2", "08:00,1 08:00,2", "08:00,0", "ab:cd,1", "08:00,x", "08:00, 1", "+8:00,1",
+            "08:00:00,1", "08:00,1,2", "08:00,1 08:00,2", "08:00,0", "ab:cd,1", "08:00,x", "08:00, 1",
+            "+8:00,1",
             "08:00,1 off", "off,08:00", ",", "٠٨:00,1", "OFF",
         ])
     func refused(_ text: String) {
@@ -44,13 +45,13 @@ struct RateTimetableTests {
 struct ByteAllowanceTests {
     @Test(
         "are never exceeded, and all given at last, whatever comes of what was reserved",
-        arguments: [UInt64(0), 1, 1000, 16_384, 100_000, 10_000_000], [1, 4096, 524_288])
+        arguments: [UInt64(0), 1, 1000, 16_384, 100_000, 3_000_000], [7, 4096, 524_288])
     func sum(bytes: UInt64, size: Int) {
         var allowance = ByteAllowance(bytes: bytes)
         var received: UInt64 = 0
         var held: [Int] = []
         var turns = 0
-        while turns < 1_000_000 {
+        while turns < 20_000_000 {
             turns += 1
             let given = allowance.reserve(size)
             #expect(given <= size)
