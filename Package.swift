@@ -59,7 +59,10 @@ let package = Package(
             name: "TransportTests", dependencies: ["Transport", "Wire", "Posix", "TestOrigin"],
             swiftSettings: strict),
         .testTarget(name: "StorageTests", dependencies: ["Storage", "Wire", "Posix"], swiftSettings: strict),
-        .testTarget(name: "AgentTests", dependencies: ["Agent"], swiftSettings: strict),
+        .testTarget(
+            name: "AgentTests",
+            dependencies: ["Agent", "Wire", "Reconcile", "Posix", "Transport", "Storage"],
+            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [

@@ -1,13 +1,12 @@
 import Posix
 import Storage
-import Synchronization
 
 /// A partial that a worker writes and the storage threads record: the file, and what is true of it now.
 ///
 /// The file closes with the last reference, so a thread that is syncing it can never meet a reused number.
 final class ActivePartial: Sendable {
     let file: PartialFile
-    private let progress: Mutex<Progress>
+    private let progress: Monitor<Progress>
 
     var name: String { file.name }
 
@@ -22,7 +21,7 @@ final class ActivePartial: Sendable {
     /// A partial that begins.
     init(file: PartialFile, row: PartialRow) {
         self.file = file
-        progress = Mutex(Progress(row: row, recorded: nil))
+        progress = Monitor(Progress(row: row, recorded: nil))
     }
 
     /// A partial that goes on with a further answer.
@@ -31,7 +30,7 @@ final class ActivePartial: Sendable {
         var row = row
         row.answers += 1
         row.total = total ?? row.total
-        progress = Mutex(Progress(row: row, recorded: nil))
+        progress = Monitor(Progress(row: row, recorded: nil))
     }
 
     /// Appends bytes and tells the new length with the digest's state at it. Only its worker calls it.

@@ -37,6 +37,7 @@ extension Transfer {
             }
         }
         let began = Instant.now
+        let heard = context.counters.heard
         do throws(TransportError) {
             connection = try Connection.open(to: url.origin, using: context.network)
             if let proxy = route.proxy { context.scheduler.connected(host: proxy.subject) }
@@ -48,7 +49,9 @@ extension Transfer {
                 // A proxy that cannot be reached says nothing of the host behind it.
                 let isProxys = error.operation == .resolve || error.operation == .connect
                 let host = isProxys ? route.proxy?.subject : nil
-                context.scheduler.connectFailed(host: host ?? url.origin.host, failure, began: began)
+                context.scheduler.connectFailed(
+                    host: host ?? url.origin.host, failure, began: began,
+                    isAlive: context.counters.heard != heard)
             }
             if let doubt = setback.certificate {
                 context.suspect { $0.sawBadCertificate(host: url.origin.host, isAboutTime: doubt == .time) }

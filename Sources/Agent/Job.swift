@@ -25,6 +25,8 @@ final class Job: @unchecked Sendable {
     var source = 0
     /// What the sources before this one said.
     var worst: Setback?
+    /// Why the last try did not bring the file; nil before that.
+    var setback: Setback?
     /// Past every cache: the last bytes were wrong.
     var asksPastCaches = false
     /// A checksum was wrong already and the same URL was asked again.
@@ -50,6 +52,8 @@ final class Job: @unchecked Sendable {
     var url: HTTPURL { source == 0 ? entry.url : entry.mirrors[source - 1] }
     /// Whether a URL has the origin of the entry itself, which the manifest's header fields are for.
     func isHome(_ url: HTTPURL) -> Bool { url.origin == entry.url.origin }
+    /// The run before did not get through to its host.
+    var wasUnreachable: Bool { row.failure.map { Setback.unreachableReasons.contains($0.reason) } ?? false }
     /// Masked, for messages.
     var maskedURL: String { row.url }
 }
@@ -81,12 +85,19 @@ struct Setback: Error, Sendable {
     var message: String
     /// Seconds that the origin asked to be left alone for.
     var wait: Int64?
+    /// The host that is left for this run, which is told once for all its entries.
+    var leftHost: String?
     /// What it says about the network, when it was a connect that failed.
     var connect: ConnectFailure?
     /// What is wrong with the certificate, when that is why.
     var certificate: CertificateDoubt?
 
     enum CertificateDoubt: Sendable { case time, identity }
+
+    /// The reasons that say that nobody was there.
+    static let unreachableReasons: Set<String> = [
+        "unreachable", "timeout", "no route", "no name service", "unknown host",
+    ]
 
     init(
         _ remedy: Remedy, _ reason: String, _ message: String, connect: ConnectFailure? = nil

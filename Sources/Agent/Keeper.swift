@@ -1,6 +1,5 @@
 import Posix
 import Storage
-import Synchronization
 import Wire
 
 /// A complete, checked file on its way to its final name.
@@ -45,15 +44,17 @@ final class Keeper: Sendable {
 
     private let cache: CacheFolder
     private let stop: Stop
-    private let ledger: Mutex<LedgerWriter?>
+    private let ledger: Monitor<LedgerWriter?>
     private let state: Monitor<State>
     private let onPublished: @Sendable (Publication, Setback?) -> Void
-    private let threads: Mutex<[WorkerThread]> = Mutex([])
+    private let threads: Monitor<[WorkerThread]> = Monitor([])
 
     private struct State {
         var active: [String: ActivePartial] = [:]
         /// Partials that no worker writes any more; they leave `active` once they are recorded.
         var leaving: Set<String> = []
+        /// Partials that were kept for later in this run.
+        var kept: Set<String> = []
         var dirtyBytes: UInt64 = 0
         /// When the oldest thing that the ledger does not know happened.
         var dirtySince: Instant?
@@ -88,7 +89,7 @@ final class Keeper: Sendable {
     ) throws(SystemError) {
         self.cache = cache
         self.stop = stop
-        ledger = Mutex(writer)
+        ledger = Monitor(writer)
         state = Monitor(State())
         self.onPublished = onPublished
         let recorder = try WorkerThread(name: "recorder") { [self] in record() }
@@ -119,6 +120,7 @@ final class Keeper: Sendable {
     func kept(_ partial: ActivePartial) {
         state.change { state in
             state.leaving.insert(partial.name)
+            state.kept.insert(partial.name)
             return state.touch()
         }
     }
@@ -127,6 +129,7 @@ final class Keeper: Sendable {
     func drop(_ name: String) {
         state.change { state in
             state.active[name] = nil
+            state.kept.remove(name)
             state.dropped.append(name)
             return state.touch()
         }
@@ -141,6 +144,7 @@ final class Keeper: Sendable {
         publication.partial.retire()
         state.change { state in
             state.active[publication.partial.name] = nil
+            state.kept.remove(publication.partial.name)
             state.finished.append(publication)
             if state.finishedSince == nil {
                 state.finishedSince = .now
@@ -195,9 +199,13 @@ final class Keeper: Sendable {
             return threads
         }
         for thread in joined { thread.join() }
+        let isDurable = makeKeptDurable()
         let writer = ledger.withLock { $0.take() }
         guard var writer else { return }
-        try writer.transaction(durable: true, last)
+        try writer.transaction(durable: true) { (ledger) throws(LedgerError) in
+            if isDurable { try ledger.notePartialsDurable() }
+            try last(&ledger)
+        }
         try writer.close()
     }
 
@@ -205,6 +213,30 @@ final class Keeper: Sendable {
     func transaction(_ body: (inout LedgerTransaction) throws(LedgerError) -> Void) throws(LedgerError) {
         try ledger.withLock { (writer) throws(LedgerError) in
             try writer?.transaction(durable: false, body)
+        }
+    }
+
+    /// What the run leaves unfinished must outlive a power cut after its end; and a next run that sees another mount, as
+    /// each start of a service in a mount namespace of its own does, trusts durable bytes alone.
+    private func makeKeptDurable() -> Bool {
+        let names = state.withLock { $0.failure == nil ? $0.kept : [] }
+        if names.isEmpty { return false }
+        do throws(SystemError) {
+            if names.count <= 4 {
+                for name in names {
+                    // It may have been finished or dropped since.
+                    if try cache.partials.status(of: name) != nil {
+                        try cache.partials.open(reading: name).syncData()
+                    }
+                }
+                try cache.syncPartials()
+            } else {
+                try cache.syncFileSystem()
+            }
+            return true
+        } catch {
+            fail(Setback(storage: error))
+            return false
         }
     }
 

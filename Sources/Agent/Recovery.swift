@@ -82,8 +82,14 @@ private func finish(_ name: String, cache: CacheFolder, reader: inout LedgerRead
         status?.kind == .regular && status?.inode == copy.inode && status?.size == copy.size
     }
     if isIt(try cache.partials.status(of: name)) {
-        try cache.publish(partialNamed: name, as: entry.fileName)
-        return key
+        do throws(SystemError) {
+            try cache.publish(partialNamed: name, as: entry.fileName)
+            return key
+        } catch {
+            // What stands in the way stops this entry, not the run; its transfer will say so.
+            if error.isAboutTarget { return nil }
+            throw error
+        }
     }
     return isIt(try cache.status(of: entry.fileName)) ? key : nil
 }

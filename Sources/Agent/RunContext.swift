@@ -21,6 +21,7 @@ final class RunContext: Sendable {
     let flights = Flights()
     let shaper: Shaper
     private let suspicions = Monitor(Doubts())
+    private let left = Mutex<[String: (why: String, entries: Int)]>([:])
 
     private struct Doubts {
         var suspicions = Suspicions()
@@ -56,6 +57,21 @@ final class RunContext: Sendable {
     /// A refused certificate: whether it is the server's fault or the network's is known at the end.
     func hold(_ job: Job, _ setback: Setback) { suspicions.withLock { $0.refused.append((job, setback)) } }
 
+    /// A host that is left for this run is one thing to tell, however many entries it has.
+    ///
+    /// - Parameter why: the sentence, when the entry itself was tried.
+    func noteLeft(_ host: String, why: String?) {
+        left.withLock { left in
+            let known = left[host]
+            left[host] = (why ?? known?.why ?? "\(host) could not be reached", (known?.entries ?? 0) + 1)
+        }
+    }
+
+    /// The hosts that were left, why, and how many entries wait for them.
+    var leftHosts: [(why: String, entries: Int)] {
+        left.withLock { left in left.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
     /// The jobs that ended with a refused certificate.
     var held: [(Job, Setback)] { suspicions.withLock { $0.refused } }
 
@@ -78,6 +94,10 @@ final class Counters: Sendable {
     let requests = Atomic<Int>(0)
     let bytes = Atomic<UInt64>(0)
     let manifestEnded = Atomic<Bool>(false)
+    /// Grows whenever anything comes from any host.
+    var heard: UInt64 {
+        bytes.load(ordering: .relaxed) &+ UInt64(requests.load(ordering: .relaxed))
+    }
     /// Disk or ledger failed: the run ends with 74.
     let diskFailed = Atomic<Bool>(false)
     /// The run might have received more than it may.
@@ -108,7 +128,7 @@ final class Counters: Sendable {
 
 /// What a run has learnt of servers' ways.
 final class OriginHabits: Sendable {
-    private let deaf = Mutex<Set<Origin>>([])
+    private let deaf = Monitor<Set<Origin>>([])
 
     /// The origin answers an If-Range with 200 although the version is the same.
     func noteIgnoresIfRange(_ origin: Origin) { deaf.withLock { _ = $0.insert(origin) } }
@@ -118,7 +138,7 @@ final class OriginHabits: Sendable {
 
 /// The files in flight, for whoever looks at the run.
 final class Flights: Sendable {
-    private let flights = Mutex<[Key: Flight]>([:])
+    private let flights = Monitor<[Key: Flight]>([:])
 
     private struct Flight: Sendable {
         let url: String

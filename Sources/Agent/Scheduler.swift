@@ -4,12 +4,16 @@ import Wire
 
 /// Who works on what: the queues of one run, behind one lock.
 ///
-/// Jobs wait in a queue per host. A worker prefers the origin that it is connected to, so that a manifest that
+/// Jobs wait in a queue per origin, so that one that is paused holds up no other on its host; the bound on transfers at
+/// once is the host's. A worker prefers the origin that it is connected to, so that a manifest that
 /// alternates between hosts does not reconnect for each file. Retries wait in a list by their time. The number
 /// of jobs held is bounded; who offers more waits.
 final class Scheduler: Sendable {
     /// Jobs that may wait at once.
     static let capacity = 1024
+    /// Jobs that may wait when workers have nothing to do: then all that wait are of hosts that are not asked at present,
+    /// and others may come behind them.
+    static let starvedCapacity = 16_384
 
     private let state: Monitor<State>
     private let perHost: Int
@@ -22,9 +26,9 @@ final class Scheduler: Sendable {
     }
 
     fileprivate struct State {
-        var queues: [String: Queue] = [:]
-        /// Hosts that have a job, in turn.
-        var turn: [String] = []
+        var queues: [Origin: Queue] = [:]
+        /// Origins that have a job, in turn.
+        var turn: [Origin] = []
         var nextTurn = 0
         var delayed: [(due: Instant, job: Job)] = []
         var waiting = 0
@@ -38,6 +42,8 @@ final class Scheduler: Sendable {
         var pauses: [Origin: Instant] = [:]
         var blocked: [Origin: Int64] = [:]
         var health = NetworkHealth()
+        /// Hosts that the run before could not reach.
+        var doubtful: Set<String> = []
     }
 
     /// A first-in-first-out queue; taken places are given back in bulk.
@@ -46,7 +52,6 @@ final class Scheduler: Sendable {
         private var head = 0
 
         var isEmpty: Bool { head == jobs.count }
-        var first: Job? { isEmpty ? nil : jobs[head] }
 
         mutating func append(_ job: Job) { jobs.append(job) }
 
@@ -73,7 +78,9 @@ final class Scheduler: Sendable {
                 return .done(false)
             }
             // Once full, wait for half of the places, or each job taken would cost a switch of threads.
-            if state.waiting < (isFull ? Self.capacity / 2 : Self.capacity) {
+            if state.waiting < (isFull ? Self.capacity / 2 : Self.capacity)
+                || state.idle > 0 && state.waiting < Self.starvedCapacity
+            {
                 state.isOffering = false
                 return .done(true)
             }
@@ -160,10 +167,11 @@ final class Scheduler: Sendable {
 
     func connected(host: String) { state.withLock { $0.health.connected(host: host) } }
 
-    func connectFailed(host: String, _ failure: ConnectFailure, began: Instant) {
+    func connectFailed(host: String, _ failure: ConnectFailure, began: Instant, isAlive: Bool = false) {
         state.signal {
             $0.health.failed(
-                host: host, failure, began: began.nanoseconds, ended: Instant.now.nanoseconds)
+                host: host, failure, began: began.nanoseconds, ended: Instant.now.nanoseconds,
+                isAlive: isAlive)
         }
     }
 
@@ -173,6 +181,9 @@ final class Scheduler: Sendable {
     /// The whole network is gone.
     var isOffline: Bool { state.withLock { $0.health.isOffline } }
 
+    /// Nobody was reached for want of a network.
+    var foundNobody: Bool { state.withLock { $0.health.isOffline || $0.health.foundNobody } }
+
     /// Whether any worker has a job, or might get one.
     var isIdle: Bool { state.withLock { $0.activeCount == 0 && $0.waiting == 0 } }
 
@@ -180,8 +191,8 @@ final class Scheduler: Sendable {
     func remaining() -> [Job] {
         state.withLock { state in
             var rest = state.delayed.map(\.job)
-            for host in state.turn {
-                while let job = state.queues[host]?.popFirst() { rest.append(job) }
+            for origin in state.turn {
+                while let job = state.queues[origin]?.popFirst() { rest.append(job) }
             }
             state.delayed = []
             state.waiting = 0
@@ -193,16 +204,17 @@ final class Scheduler: Sendable {
 extension Scheduler.State {
     mutating func enqueue(_ job: Job) {
         waiting += 1
+        if job.wasUnreachable { doubtful.insert(job.url.origin.host) }
         place(job)
     }
 
     private mutating func place(_ job: Job) {
-        let host = job.url.origin.host
-        if queues[host] == nil {
-            queues[host] = Scheduler.Queue()
-            turn.append(host)
+        let origin = job.url.origin
+        if queues[origin] == nil {
+            queues[origin] = Scheduler.Queue()
+            turn.append(origin)
         }
-        queues[host]?.append(job)
+        queues[origin]?.append(job)
     }
 
     mutating func wakeDelayed(_ now: Instant) {
@@ -212,30 +224,32 @@ extension Scheduler.State {
     }
 
     mutating func next(preferring origin: Origin?, perHost: Int, now: Instant) -> Job? {
-        if let origin, let job = pop(host: origin.host, perHost: perHost, now: now, only: origin) {
-            return job
-        }
-        for step in 0..<turn.count {
-            let index = (nextTurn + step) % turn.count
-            if let job = pop(host: turn[index], perHost: perHost, now: now, only: nil) {
-                nextTurn = index + 1
-                return job
+        if let origin, let job = pop(origin, perHost: perHost, now: now) { return job }
+        // Those that could not be reached the last time come after all others: a few dead hosts at the head of a manifest
+        // would else make every run believe that it is offline before it asks anybody else.
+        for isDoubtful in doubtful.isEmpty ? [false] : [false, true] {
+            for step in 0..<turn.count {
+                let index = (nextTurn + step) % turn.count
+                guard doubtful.contains(turn[index].host) == isDoubtful else { continue }
+                if let job = pop(turn[index], perHost: perHost, now: now) {
+                    nextTurn = index + 1
+                    return job
+                }
             }
         }
         return nil
     }
 
-    private mutating func pop(host: String, perHost: Int, now: Instant, only origin: Origin?) -> Job? {
-        guard active[host, default: 0] < perHost, let first = queues[host]?.first else { return nil }
-        if let origin, first.url.origin != origin { return nil }
-        if let pause = pauses[first.url.origin], pause > now { return nil }
-        guard let job = queues[host]?.popFirst() else { return nil }
+    private mutating func pop(_ origin: Origin, perHost: Int, now: Instant) -> Job? {
+        guard active[origin.host, default: 0] < perHost else { return nil }
+        if let pause = pauses[origin], pause > now { return nil }
+        guard let job = queues[origin]?.popFirst() else { return nil }
         waiting -= 1
-        active[host, default: 0] += 1
+        active[origin.host, default: 0] += 1
         activeCount += 1
-        if queues[host]?.isEmpty == true {
-            queues[host] = nil
-            turn.removeAll { $0 == host }
+        if queues[origin]?.isEmpty == true {
+            queues[origin] = nil
+            turn.removeAll { $0 == origin }
         }
         return job
     }

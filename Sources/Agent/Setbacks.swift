@@ -27,10 +27,17 @@ extension Setback {
             }
         case .system(let system):
             let failure: ConnectFailure? =
-                error.operation == .connect
-                ? (system.isUnreachable ? .noRoute : system.isTimeout ? .silent : .refused) : nil
+                if error.operation != .connect {
+                    nil
+                } else if system.isNeighbourSilent || system.isTimeout {
+                    .silent
+                } else if system.isUnreachable {
+                    hasWayOut() ? .noRouteToHost : .noRoute
+                } else {
+                    .refused
+                }
             self.init(
-                .retry, failure == .noRoute ? "no route" : "connection", "\(subject): \(system.reason)",
+                .retry, system.isUnreachable ? "no route" : "connection", "\(subject): \(system.reason)",
                 connect: failure)
         case .unknownHost:
             self.init(

@@ -62,6 +62,8 @@ package struct SyncOutcome: Sendable {
     package var requests = 0
     /// The manifests were read to their end.
     package var isWhole = true
+    /// The network was gone, at the end at least.
+    package var isOffline = false
 
     package init(exitCode: Int32) { self.exitCode = exitCode }
 }

@@ -13,7 +13,7 @@ package final class SyncRun: Sendable {
     private let options: SyncOptions
     private let stop: Stop
     private let notice: @Sendable (Notice) -> Void
-    private let context = Mutex<RunContext?>(nil)
+    private let context = Monitor<RunContext?>(nil)
 
     /// - Parameters:
     ///   - stop: raised by a signal; the run saves and ends.
@@ -275,10 +275,20 @@ package final class SyncRun: Sendable {
         lock: consuming CacheLock
     ) throws(SyncError) -> SyncOutcome {
         let counters = context.counters
-        let waiting = context.scheduler.remaining().count
-        counters.deferred.add(waiting, ordering: .relaxed)
-        if context.scheduler.isOffline {
-            notice(.general("offline: no host could be reached; what is missing waits for the next run"))
+        for job in context.scheduler.remaining() {
+            counters.deferred.add(1, ordering: .relaxed)
+            guard let setback = job.setback else { continue }
+            job.remember(setback, now: wallSeconds())
+            context.keeper.save(job.row)
+        }
+        let isOffline = context.scheduler.foundNobody
+        if !isOffline {
+            for (why, entries) in context.leftHosts {
+                notice(
+                    .general(
+                        "\(why); \(entries == 1 ? "its entry waits" : "its \(entries) entries wait") for the next run"
+                    ))
+            }
         }
         concludeRefused(context)
         if counters.isAllowanceSpent.load(ordering: .relaxed), let bytes = options.maxBytes {
@@ -294,6 +304,7 @@ package final class SyncRun: Sendable {
             outcome.bytesReceived = counters.bytes.load(ordering: .relaxed)
             outcome.requests = counters.requests.load(ordering: .relaxed)
             outcome.isWhole = counters.manifestEnded.load(ordering: .relaxed)
+            outcome.isOffline = isOffline
             // The order is the contract's: 74, then 1, then 75.
             outcome.exitCode =
                 if counters.diskFailed.load(ordering: .relaxed)

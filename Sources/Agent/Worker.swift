@@ -27,9 +27,10 @@ struct Worker: ~Copyable {
         let host = job.url.origin.host
         while true {
             if let left = unreachable(job.url.origin) {
-                return end(
-                    job, Setback(.later, "unreachable", "\(left) could not be reached, left for this run"),
-                    host)
+                var setback = Setback(.later, "unreachable", "\(left) could not be reached")
+                if let before = job.setback, before.connect != nil { setback.message = before.message }
+                setback.leftHost = left
+                return end(job, setback, host)
             }
             if let wall = context.scheduler.blocked(job.url.origin) {
                 var setback = Setback(.later, "not before", "\(host) asked to be left alone for now")
@@ -70,6 +71,7 @@ struct Worker: ~Copyable {
 
     /// Decides what follows a try that may be repeated; true to go on at once.
     private func follow(_ job: Job, after setback: Setback, _ host: String) -> Bool {
+        job.setback = setback
         if let wait = setback.wait {
             if wait > job.patience {
                 let wall = wallSeconds() + wait
@@ -123,6 +125,9 @@ struct Worker: ~Copyable {
         let last = job.worst.map { setback.isPermanent ? $0 : setback } ?? setback
         if last.certificate != nil {
             context.hold(job, last)
+        } else if let left = last.leftHost {
+            _ = context.conclude(job, last)
+            context.noteLeft(left, why: job.setback?.connect == nil ? nil : last.message)
         } else {
             notice(context.conclude(job, last))
         }

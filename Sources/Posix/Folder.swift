@@ -190,10 +190,12 @@ package struct FileLock: ~Copyable, Sendable {
 
 /// Makes a folder and its missing parents (0755 for parents), as `mkdir -p` does.
 package func makePath(_ path: String, mode: UInt32) throws(SystemError) {
-    var made = path.hasPrefix("/") ? "/" : ""
-    let parts = path.split(separator: "/")
+    let slash = UInt8(ascii: "/")
+    // Cut in bytes, as the kernel does: to a text a slash that an accent follows is another letter.
+    var made = path.utf8.first == slash ? "/" : ""
+    let parts = path.utf8.split(separator: slash).map { Substring($0) }
     for (index, part) in parts.enumerated() {
-        made += (made.isEmpty || made.hasSuffix("/") ? "" : "/") + part
+        made += (made.isEmpty || made.utf8.last == slash ? "" : "/") + part
         let target = made
         do {
             _ = try retrying("mkdir", target) { mkdir(target, index == parts.count - 1 ? mode : 0o755) }

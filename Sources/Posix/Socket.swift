@@ -95,6 +95,9 @@ extension SystemError {
     package var isUnreachable: Bool {
         code == ENETUNREACH || code == EHOSTUNREACH || code == ENETDOWN || code == EHOSTDOWN
     }
+    /// A way leads there, but whoever is next on it, or the host itself, does not answer (the kernel asks a neighbour for
+    /// about three seconds).
+    package var isNeighbourSilent: Bool { code == EHOSTUNREACH || code == EHOSTDOWN }
     /// The host answered that nobody listens.
     package var isRefused: Bool { code == ECONNREFUSED }
     /// The peer has dropped the connection.

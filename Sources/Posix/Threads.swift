@@ -48,12 +48,15 @@ package struct WorkerThread: Sendable {
 
 /// A value behind a mutex, with waiting for it to change. See pthread_cond_timedwait(3); waits use the
 /// monotonic clock.
-package final class Monitor<Value>: @unchecked Sendable {
+///
+/// It stands for `Synchronization.Mutex` everywhere: the thread sanitizer knows a POSIX mutex, but not the futex
+/// of that one, and would report every value behind it.
+package final class Monitor<Value: ~Copyable>: @unchecked Sendable {
     private var value: Value
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    package init(_ value: sending Value) {
+    package init(_ value: consuming sending Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()

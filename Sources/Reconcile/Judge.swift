@@ -142,7 +142,7 @@ private func part(
 /// appears where the first answer had none does; a date that appears does not, since If-Range or the ETag has
 /// spoken already, or the checksum will.
 package func differs(_ theirs: Validators, from ours: Validators) -> Bool {
-    if let tag = theirs.etag, tag.text != ours.etag?.text { return true }
+    if let tag = theirs.etag, tag != ours.etag { return true }
     if let date = theirs.lastModified, let own = ours.lastModified, date != own { return true }
     return false
 }

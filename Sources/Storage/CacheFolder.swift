@@ -86,7 +86,7 @@ package final class CacheFolder: Sendable {
 
     private static func withoutSlashes(_ given: String) -> String {
         var path = given
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         return path
     }
 
@@ -131,7 +131,7 @@ package final class CacheFolder: Sendable {
     }
 
     private static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         let parent = path[..<slash]
         return parent.isEmpty ? "/" : String(parent)
     }

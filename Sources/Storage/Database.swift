@@ -72,7 +72,7 @@ package struct Database: ~Copyable {
         let flags: Int32
         let name: String
         // SQLite takes a name that begins with `file:` for a URI.
-        let plain = path.hasPrefix("/") ? path : "./" + path
+        let plain = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
         switch access {
         case .readWrite: (flags, name) = (SQLITE_OPEN_READWRITE, plain)
         case .readOnly: (flags, name) = (SQLITE_OPEN_READONLY, plain)

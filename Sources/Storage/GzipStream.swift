@@ -8,6 +8,7 @@ struct GzipStream: ~Copyable {
     // zlib keeps a pointer back to its z_stream, which therefore must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private var isBetweenMembers = false
+    private var isDamaged = false
 
     init() {
         stream = .allocate(capacity: 1)
@@ -31,6 +32,7 @@ struct GzipStream: ~Copyable {
     mutating func step(
         _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Fault) -> Int {
+        if isDamaged { throw .damaged }
         while true {
             if isBetweenMembers {
                 // Tapes and block devices pad with zeros, which gzip(1) ignores too.
@@ -56,7 +58,10 @@ struct GzipStream: ~Copyable {
             case Z_OK: break
             // No progress was possible: it needs more than it was given.
             case Z_BUF_ERROR where input.isEmpty: break
-            default: throw .damaged
+            default:
+                // What came before the damage counts, however much of it came at once.
+                isDamaged = true
+                if made == 0 { throw .damaged }
             }
             if made > 0 { return made }
         }

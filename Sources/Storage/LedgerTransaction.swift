@@ -8,6 +8,7 @@ package struct LedgerTransaction: ~Copyable {
     private var savePartial: Statement
     private var updatePartial: Statement
     private var deletePartial: Statement
+    private var notePartials: Statement
     private var saveOrigin: Statement
     private var deleteOrigin: Statement
     private var forgetOrigins: Statement
@@ -35,6 +36,8 @@ package struct LedgerTransaction: ~Copyable {
                 "UPDATE partial SET written = ?, durable = ?, digest_state = ? WHERE name = ?",
                 "saving progress"),
             deletePartial: try database.prepare("DELETE FROM partial WHERE name = ?", "deleting a partial"),
+            notePartials: try database.prepare(
+                "UPDATE partial SET durable = written WHERE durable < written", "noting durable partials"),
             saveOrigin: try database.prepare(
                 LedgerSchema.upsert("origin", "origin, not_before"), "saving an origin's patience"),
             deleteOrigin: try database.prepare(
@@ -118,6 +121,11 @@ package struct LedgerTransaction: ~Copyable {
             try updatePartial.bind(name)
             try updatePartial.run()
         }
+    }
+
+    /// All that was written to any partial is durable.
+    package mutating func notePartialsDurable() throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in try notePartials.run() }
     }
 
     package mutating func deletePartial(_ name: String) throws(LedgerError) {

@@ -71,14 +71,17 @@ enum ManifestOption {
     private static func out(_ value: UnsafeRawBufferPointer) throws(ManifestFault) -> String {
         guard let text = value.text else { throw ManifestFault(message: "out= is no UTF-8") }
         if text.isEmpty { throw ManifestFault(message: "out= is empty") }
-        if text.hasPrefix("/") { throw ManifestFault(message: "out= must be relative") }
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        if parts.contains("..") { throw ManifestFault(message: "out= must not hold ..") }
-        if parts.last == "" || parts.last == "." {
+        // Cut as the kernel cuts it: to a text a slash that an accent follows would be another letter.
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        if parts.first?.isEmpty == true { throw ManifestFault(message: "out= must be relative") }
+        if parts.contains(where: { $0.elementsEqual("..".utf8) }) {
+            throw ManifestFault(message: "out= must not hold ..")
+        }
+        if parts.last?.isEmpty == true || parts.last?.elementsEqual(".".utf8) == true {
             throw ManifestFault(message: "out= names a folder, not a file")
         }
         // NAME_MAX and PATH_MAX of Linux, limits.h.
-        if parts.contains(where: { $0.utf8.count > 255 }) || text.utf8.count > 4095 {
+        if parts.contains(where: { $0.count > 255 }) || text.utf8.count > 4095 {
             throw ManifestFault(message: "out= is too long for a file name")
         }
         return text

@@ -16,23 +16,40 @@ extension HTTPURL: CustomStringConvertible {
 
     /// Masks a URL as somebody wrote it, also one that cannot be parsed; what is in doubt is masked.
     package static func maskedText(_ writtenURL: String) -> String {
-        let text = Array(writtenURL.utf8)
-        let start = authorityStart(of: text)
-        var output = text[..<start]
-        var rest = text[start...]
-        if let at = userinfoEnd(of: rest) {
-            output.append(contentsOf: "***@".utf8)
-            rest = rest[(at + 1)...]
-        }
-        let mark = rest.firstIndex { $0 == 0x3F || $0 == 0x23 } ?? rest.endIndex
-        output.append(contentsOf: rest[..<mark])
-        appendMasked(rest[mark...], to: &output)
+        let text = maskingUserinfo(Array(writtenURL.utf8))
+        let mark = text.firstIndex { $0 == 0x3F || $0 == 0x23 } ?? text.endIndex
+        var output = text[..<mark]
+        appendMasked(text[mark...], to: &output)
         return String(decoding: output, as: UTF8.self)
     }
 
     /// Masks a word that may be a URL, or a URL behind something else; any other is left as it is.
     package static func maskedWord(_ word: String) -> String {
-        word.contains("://") ? maskedText(word) : word
+        firstSchemeEnd(in: Array(word.utf8)[...]) == nil ? word : maskedText(word)
+    }
+
+    /// A URL may hold others, for instance behind that of an archive or a proxy, and each of them has an authority.
+    private static func maskingUserinfo(_ text: [UInt8]) -> [UInt8] {
+        // Behind the last @ there is nothing to find, and a long text is not searched again and again.
+        guard let last = text.lastIndex(of: 0x40) else { return text }
+        var output: [UInt8] = []
+        var rest = text[...]
+        var start = authorityStart(of: text)
+        while start <= last {
+            output.append(contentsOf: rest[..<start])
+            rest = rest[start...]
+            if let at = userinfoEnd(of: rest) {
+                output.append(contentsOf: "***@".utf8)
+                rest = rest[(at + 1)...]
+            }
+            start = firstSchemeEnd(in: rest) ?? text.endIndex
+        }
+        return output + rest
+    }
+
+    /// The index behind the first `://`: searched in bytes, since what follows may combine with the slash.
+    private static func firstSchemeEnd(in text: ArraySlice<UInt8>) -> Int? {
+        text.indices.first { text[$0...].starts(with: "://".utf8) }.map { $0 + 3 }
     }
 
     private static func authorityStart(of text: [UInt8]) -> Int {

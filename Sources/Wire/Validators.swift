@@ -9,8 +9,8 @@ package struct EntityTag: Hashable, Sendable {
     /// Never fails: what does not match the grammar is `malformed` and opaque.
     package init(_ text: String) {
         self.text = text
-        let weak = text.hasPrefix("W/")
-        let opaque = (weak ? text.dropFirst(2) : text[...]).utf8
+        let weak = text.utf8.starts(with: "W/".utf8)
+        let opaque = text.utf8.dropFirst(weak ? 2 : 0)
         // etagc: %x21 / %x23-7E / obs-text
         let wellFormed =
             opaque.count >= 2 && opaque.first == 0x22 && opaque.last == 0x22
@@ -20,17 +20,26 @@ package struct EntityTag: Hashable, Sendable {
         kind = wellFormed ? (weak ? .weak : .strong) : .malformed
     }
 
-    /// Weak comparison (RFC 9110 8.8.3.2): opaque parts alike, whichever is weak.
-    package func weaklyEquals(_ other: EntityTag) -> Bool {
-        func opaque(_ tag: EntityTag) -> Substring {
-            tag.kind == .weak ? tag.text.dropFirst(2) : tag.text[...]
-        }
-        return opaque(self) == opaque(other)
+    /// Alike to the byte: texts that only look alike (Unicode's canonical equivalence) are two versions' marks.
+    package static func == (left: EntityTag, right: EntityTag) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    /// Strong comparison (RFC 9110 8.8.3.2): both strong and alike to the letter.
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+
+    /// Weak comparison (RFC 9110 8.8.3.2): opaque parts alike, whichever is weak.
+    package func weaklyEquals(_ other: EntityTag) -> Bool {
+        func opaque(_ tag: EntityTag) -> Substring.UTF8View {
+            tag.text.utf8.dropFirst(tag.kind == .weak ? 2 : 0)
+        }
+        return opaque(self).elementsEqual(opaque(other))
+    }
+
+    /// Strong comparison (RFC 9110 8.8.3.2): both strong and alike to the byte.
     package func stronglyEquals(_ other: EntityTag) -> Bool {
-        kind == .strong && other.kind == .strong && text == other.text
+        kind == .strong && other.kind == .strong && self == other
     }
 }
 

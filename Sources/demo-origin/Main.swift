@@ -2,7 +2,7 @@ internal import CLinux
 internal import Posix
 internal import TestOrigin
 
-/// Serves a folder on 127.0.0.1 for the demo, and logs each request; it runs until it is killed.
+/// Serves a folder for the demo, on 127.0.0.1 unless told otherwise, and logs each request; it runs until it is killed.
 @main
 struct Main {
     static func main() {
@@ -20,7 +20,9 @@ struct Main {
 
     private static func listen(_ options: Options, _ log: RequestLog) throws(UsageError) -> TestOrigin {
         do throws(SystemError) {
-            return try TestOrigin(port: options.port) { exchange in answer(&exchange, options, log) }
+            return try TestOrigin(host: options.host, port: options.port) { exchange in
+                answer(&exchange, options, log)
+            }
         } catch {
             throw UsageError("\(error.operation) \(error.subject): \(error.reason)")
         }

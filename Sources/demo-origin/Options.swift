@@ -4,10 +4,12 @@ struct UsageError: Error {
     init(_ message: String) { self.message = message }
 }
 
-/// The command line: `--folder DIR --log FILE [--port N] [--rate BYTES_A_SECOND] [--cut-first BYTES]`.
+/// The command line: `--folder DIR --log FILE [--host ADDRESS] [--port N] [--rate BYTES_A_SECOND]
+/// [--cut-first BYTES]`.
 struct Options: Sendable {
     private(set) var folder = ""
     private(set) var log = ""
+    private(set) var host = "127.0.0.1"
     /// 0 takes a free one.
     private(set) var port: UInt16 = 0
     private(set) var rate: Int?
@@ -21,6 +23,7 @@ struct Options: Sendable {
             switch name {
             case "--folder": folder = value
             case "--log": log = value
+            case "--host": host = value
             case "--port": port = try Options.number(value, name)
             case "--rate": rate = try Options.number(value, name)
             case "--cut-first": cutFirst = try Options.number(value, name)

@@ -16,7 +16,7 @@ enum CachePath {
             return trimmed(String(first))
         }
         // The XDG base directory specification: a relative path is invalid and to be ignored.
-        if let base = environment("XDG_CACHE_HOME"), base.hasPrefix("/") {
+        if let base = environment("XDG_CACHE_HOME"), base.utf8.first == UInt8(ascii: "/") {
             return trimmed(base) + "/syncagent"
         }
         if let home = environment("HOME") { return trimmed(home) + "/.cache/syncagent" }
@@ -35,7 +35,7 @@ enum CachePath {
     /// Without the slashes at its end, so that paths below it read well; the root stays.
     private static func trimmed(_ path: String) -> String {
         var rest = path[...]
-        while rest.utf8.count > 1, rest.hasSuffix("/") { rest = rest.dropLast() }
+        while rest.utf8.count > 1, rest.utf8.last == UInt8(ascii: "/") { rest = rest.dropLast() }
         return String(rest)
     }
 }

@@ -18,7 +18,8 @@ final class ChangeWatch: Sendable {
     /// What is about entries comes from the ledger in the end, which also knows of failures that are not asked again yet.
     func take(_ notice: Notice) {
         switch notice {
-        case .problem(let problem) where !problem.isWarning: add(Sentences.sentence(problem))
+        case .problem(let problem) where !problem.isWarning:
+            seen.withLock { $0.add(ToldFailures.Item(line: Sentences.sentence(problem))) }
         case .general(let message): add(message)
         case .began, .problem, .failed, .remark, .changed, .warning: break
         }

@@ -1,7 +1,6 @@
 internal import Agent
 internal import Posix
 internal import Storage
-internal import Synchronization
 
 /// Everything that a run writes to standard error: one place, so that lines and progress never mix.
 final class Reporter: Sendable {
@@ -31,7 +30,7 @@ final class Reporter: Sendable {
     private static let terminalLines = 200
     private static let mailLines = 20
 
-    private let state: Mutex<State>
+    private let state: Monitor<State>
     private let showsRemarks: Bool
     private let showsSuccess: Bool
     private let isJournal: Bool
@@ -42,7 +41,7 @@ final class Reporter: Sendable {
 
     init(_ manner: Manner, write: @escaping @Sendable (String) -> Void = Console.tell) {
         let limit = manner.isTerminal && !manner.isQuiet ? Self.terminalLines : Self.mailLines
-        state = Mutex(State(budget: NoticeBudget(limit: limit), painter: manner.painter))
+        state = Monitor(State(budget: NoticeBudget(limit: limit), painter: manner.painter))
         showsRemarks = manner.isTerminal && !manner.isQuiet
         showsSuccess = showsRemarks
         drawsProgress = manner.painter != nil

@@ -95,7 +95,10 @@ enum Sentences {
             next.append("run again to go on")
         }
         if outcome.failed > 0 { next.append("syncagent status tells why") }
-        return (signal.map { "stopped by \($0): " } ?? "") + parts.joined(separator: ", ")
+        let why =
+            signal.map { "stopped by \($0): " }
+            ?? (outcome.isOffline ? "offline, no host could be reached: " : "")
+        return why + parts.joined(separator: ", ")
             + (next.isEmpty ? "" : "; " + next.joined(separator: ", "))
     }
 

@@ -61,6 +61,7 @@ enum SyncCommand {
             let last = reporter.summary(outcome, signal: signals.receivedName, seconds: seconds)
             manager?.ending(last)
             if let changes {
+                if outcome.isOffline { changes.add("offline, no host could be reached") }
                 let work = outcome.exitCode == 0 ? nil : "work remains; run again to go on"
                 conclude(changes, reporter, isWhole: outcome.isWhole, work: work, last: last)
             } else {

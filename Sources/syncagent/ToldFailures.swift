@@ -21,9 +21,14 @@ struct ToldFailures: Equatable {
             self.init("entry \(row.key.hex) \(kind)", "\(row.url): \(failure.message)")
         }
 
-        /// What is told of the run as a whole, or of a line of a manifest.
+        /// A line of a manifest that is bad.
+        init(line sentence: String) { self.init("line " + DisplayText.printable(sentence), sentence) }
+
+        /// What is told of the run as a whole. How many entries it is about, and what to do, makes it no other failure.
         init(run sentence: String) {
-            self.init("run " + DisplayText.printable(sentence), sentence)
+            let clause = sentence.split(separator: ";", maxSplits: 1).first ?? ""
+            let words = clause.split(separator: " ").map { $0.allSatisfy(\.isNumber) ? "#" : String($0) }
+            self.init("run " + DisplayText.printable(words.joined(separator: " ")), sentence)
         }
 
         var isOfEntry: Bool { identity.hasPrefix("entry ") }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Posix
+internal import Storage
 internal import TestOrigin
 internal import Testing
 
@@ -71,6 +72,9 @@ struct KillTests {
         child.kill(SIGTERM)
         let outcome = child.wait(seconds: 20)
         #expect(outcome.code == 75, "\(outcome)")
+        var rows: [PartialRow] = []
+        if var reader = try LedgerReader.open(cache: Program.cache) { rows = try reader.allPartials() }
+        #expect(rows.map(\.durable) == [2_000_000], "a run that ends in order leaves nothing to a power cut")
         let second = try Program.sync(["\(origin.url)/a.bin"])
         #expect(second.code == 0, "\(second)")
         #expect(origin.log.last?.request.field("range") == "bytes=2000000-")

@@ -250,6 +250,11 @@ struct OperationTests {
                 == ToldFailures.Changes(new: ["four"], over: ["one", "two\\u{9}three\\u{a}"]))
         now.keep(before) { !$0.isOfEntry }
         #expect(now.changes(since: before) == ToldFailures.Changes(new: ["four"], over: ["one"]))
+        let hosts = ["a.example refused; its 2 entries wait", "a.example refused; its entry waits"].map(
+            Item.init(run:))
+        #expect(hosts[0].identity == hosts[1].identity)
+        #expect(Item(run: "2 of these").identity == Item(run: "3 of these").identity)
+        #expect(Item(line: "m:2: bad").identity != Item(line: "m:3: bad").identity)
         #expect(ToldFailures(parsing: Array("no tab\n\u{0}\tx\n\n\t\n".utf8)).items.count == 2)
         var many = ToldFailures()
         for number in 0..<(ToldFailures.limit + 5) { many.add(Item("run \(number)", "x")) }

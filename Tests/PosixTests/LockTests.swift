@@ -40,8 +40,8 @@ struct LockTests {
         let folder = try temporary.open()
         let holder = Process()
         holder.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
-        // Its child must not inherit the lock, or it would live on in it.
-        holder.arguments = ["--close", temporary.path + "/lock", "cat"]
+        // One process: a child would live on, and the lock in it.
+        holder.arguments = ["--no-fork", temporary.path + "/lock", "cat"]
         let input = Pipe()
         holder.standardInput = input
         try holder.run()

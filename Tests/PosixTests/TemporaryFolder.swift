@@ -79,6 +79,11 @@ func errorCode(_ body: () throws -> Void) -> Int32? {
     }
 }
 
+extension Instant {
+    /// When something that must happen should have happened long since.
+    static var late: Instant { now.advanced(bySeconds: 60) }
+}
+
 /// A pipe; one thread at a time has its writing end.
 final class TestPipe: @unchecked Sendable {
     let reader: Descriptor

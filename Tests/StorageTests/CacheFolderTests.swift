@@ -19,6 +19,15 @@ struct CacheFolderTests {
         #expect(tag.hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
     }
 
+    @Test("may have a name that begins with an accent, which is no part of the slash before it")
+    func combiningName() throws {
+        let fixture = try CacheFixture()
+        let path = fixture.path + "/a/\u{301}b/\u{301}"
+        let cache = try CacheFolder.open(path: path + "/", create: true)
+        #expect(cache.path == path)
+        #expect(try fixture.names(in: path) == [".syncagent", "CACHEDIR.TAG"])
+    }
+
     @Test("is opened again as it is; what is missing comes back, what is too open is closed")
     func reopens() throws {
         let fixture = try CacheFixture()

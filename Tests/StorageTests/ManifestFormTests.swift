@@ -1,5 +1,6 @@
 import Storage
 import Testing
+import Wire
 
 /// What a manifest's bytes may be wrapped in, and what they must not be.
 @Suite struct ManifestFormTests {
@@ -68,6 +69,24 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func entriesBeforeTheDamageAreTheSameHoweverItComes() {
+        let whole = gzip(Self.text)
+        for index in whole.indices.dropFirst(3) {
+            var damaged = whole
+            damaged[index] ^= 0xE0
+            let found = Arrival.all.map { outcome(damaged, $0) }
+            #expect(found.allSatisfy { $0 == found[0] }, "byte \(index)")
+        }
+    }
+
+    /// A fuzzer's: a member whose check value is another member's head.
+    @Test(arguments: Arrival.all) func linesBeforeABadCheckValueAreRead(arrival: Arrival) throws {
+        let text = "H4sIAAAAAAACA8soKSmw0tfS10/UT+JSKM6sSrU1AB+LCAAAAAAAyygpKbDS10/jT+ECAJ0Lkz0LAAAAAAA="
+        let found = outcome(try #require(Base64.decode(Array(text.utf8))), arrival)
+        #expect(found.problems == ["1 badLine"])
+        #expect(found.failure != nil)
     }
 
     /// 50 KB of gzip that claim to be one line of a hundred million bytes.

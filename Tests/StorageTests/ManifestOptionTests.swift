@@ -21,6 +21,7 @@ import Wire
     @Test func valuesAreRead() throws {
         #expect(try entry("out=dir/file name.txt").out == "dir/file name.txt")
         #expect(try entry("out = x ").out == "x")
+        #expect(try entry("out=e\u{301}/\u{301}").out == "e\u{301}/\u{301}")
         #expect(try entry("OUT=a..b/..c").out == "a..b/..c")
         #expect(try entry("size=0").size == 0)
         #expect(try entry("size=18446744073709551615").size == .max)
@@ -77,6 +78,8 @@ import Wire
 
     @Test(arguments: [
         "out=", "out=/etc/passwd", "out=../x", "out=a/../b", "out=..", "out=a/", "out=.", "out=a/.",
+        // With an accent behind it a slash is another letter, but not to the kernel.
+        "out=/\u{301}etc", "out=../\u{301}x", "out=a/../\u{301}x", "out=a\u{301}/..",
         "out=\(String(repeating: "x", count: 256))", "priority=", "priority=high", "priority=1.5",
         "priority=99999999999999999999", "max-age=", "max-age=-1", "max-age=1d", "max-age=never",
         "immutable=",

@@ -37,6 +37,10 @@ import Testing
         ("//u:p@h", "//***@h"),
         ("ftp://u:p@h", "ftp://***@h"),
         ("http://[::1]:80/a@b", "http://[::1]:80/a@b"),
+        ("user:pw@http://u:p@h", "***@http://***@h"),
+        ("http://archive.test/2024/https://u:p@h/a@b", "http://archive.test/2024/https://***@h/a@b"),
+        ("http://h/?a=ftp://u:p@h/&b=c", "http://h/?a=ftp://***@h/&b=c"),
+        ("http://u:p@h/x://y:80/@z", "http://***@h/x://y:80/@z"),
         ("", ""), ("@", "***@"), ("?", "?"), ("://", "://"), ("=", "="), ("http://", "http://"),
     ]
 
@@ -44,6 +48,26 @@ import Testing
     func masksWrittenText(_ row: (written: String, masked: String)) {
         #expect(HTTPURL.maskedText(row.written) == row.masked)
         #expect(HTTPURL.maskedText(row.masked) == row.masked)
+    }
+
+    /// A fuzzer's, with the second credentials left in clear.
+    @Test func masksWhatIsBehindAMaskedPart() {
+        let found = "HT\u{14}\0\0e:rpa%e.3ass@EXA://Use:rpa%3ass@MPS:.org:8"
+        #expect(HTTPURL.maskedText(found) == "***@EXA://***@MPS:.org:8")
+    }
+
+    @Test func masksInTimeThatGrowsWithTheText() {
+        let long = String(repeating: "://a:b/", count: 20_000)
+        #expect(HTTPURL.maskedText(long) == long)
+        #expect(HTTPURL.maskedText(long + "@") == "://***@")
+    }
+
+    @Test(arguments: [
+        ("a b", "a b"), ("u:p@h", "u:p@h"), ("(http://u:p@h)", "(http://***@h)"),
+        ("http://\u{301}:p@h", "http://***@h"),
+    ])
+    func masksWordsThatHoldAURL(_ row: (written: String, masked: String)) {
+        #expect(HTTPURL.maskedWord(row.written).utf8.elementsEqual(row.masked.utf8))
     }
 
     @Test func showsAURLWithoutItsSecrets() throws {

@@ -24,6 +24,8 @@ final class Child: Sendable {
 
     /// The process id; 0 when it could not be started.
     var process: pid_t { state.withLock { $0.process } }
+    /// Where its standard output goes.
+    var outputPath: String { transcript + ".out" }
     /// Whether it still runs.
     var isRunning: Bool { state.withLock { $0.code == nil } }
 
