@@ -252,7 +252,7 @@ enum OptionTable {
         OptionRow(name: .id, commands: [.path], help: "the argument is an entry's id= instead of its URL"),
         OptionRow(
             name: .config, argument: "FILE", commands: Command.allCases, help: "the configuration file",
-            standard: "~/.config/syncagent/config.json, /etc/syncagent/config.json"),
+            standard: "~/.config/syncagent/config.json, or in /etc"),
         OptionRow(
             name: .profile, argument: "NAME", commands: Command.allCases,
             help: "take the settings of this profile in it"),
