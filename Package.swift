@@ -51,6 +51,8 @@ let package = Package(
         .target(name: "TestOrigin", dependencies: ["Posix", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "demo-origin", dependencies: ["TestOrigin", "Posix", "CLinux"], swiftSettings: strict),
+        .executableTarget(
+            name: "soak", dependencies: ["TestOrigin", "Storage", "Posix", "CLinux"], swiftSettings: strict),
 
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: strict),
         .testTarget(name: "ReconcileTests", dependencies: ["Reconcile", "Wire"], swiftSettings: strict),
@@ -66,7 +68,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestOrigin", "syncagent", "demo-origin", "Agent", "Storage", "Posix", "Wire", "CLinux",
+                "TestOrigin", "syncagent", "demo-origin", "soak", "Agent", "Storage", "Posix", "Wire",
+                "CLinux",
             ], swiftSettings: strict),
     ]
 )

@@ -3,12 +3,18 @@ import Storage
 
 /// A partial that a worker writes and the storage threads record: the file, and what is true of it now.
 ///
-/// The file closes with the last reference, so a thread that is syncing it can never meet a reused number.
+/// The file closes with the last reference, so a thread that is syncing it can never meet a reused number; the worker's
+/// goes when the partial retires, since hundreds may wait to be published while a process may have a thousand files open.
 final class ActivePartial: Sendable {
-    let file: PartialFile
+    let name: String
+    private let open: Monitor<PartialFile?>
     private let progress: Monitor<Progress>
 
-    var name: String { file.name }
+    /// The file, as long as it is written.
+    var file: PartialFile {
+        guard let file = open.withLock({ $0 }) else { preconditionFailure("a retired partial has no file") }
+        return file
+    }
 
     private struct Progress: Sendable {
         var row: PartialRow
@@ -20,13 +26,15 @@ final class ActivePartial: Sendable {
 
     /// A partial that begins.
     init(file: PartialFile, row: PartialRow) {
-        self.file = file
+        name = file.name
+        open = Monitor(file)
         progress = Monitor(Progress(row: row, recorded: nil))
     }
 
     /// A partial that goes on with a further answer.
     init(file: PartialFile, continuing row: PartialRow, total: UInt64?) {
-        self.file = file
+        name = file.name
+        open = Monitor(file)
         var row = row
         row.answers += 1
         row.total = total ?? row.total
@@ -56,6 +64,7 @@ final class ActivePartial: Sendable {
 
     /// Makes the bytes durable and notes it; what was written before the call began is what counts.
     func makeDurable() throws(SystemError) {
+        guard let file = open.withLock({ $0 }) else { return }
         let before = progress.withLock { $0.row.written }
         try file.syncData()
         progress.withLock { $0.row.durable = max($0.row.durable, min(before, $0.row.written)) }
@@ -79,8 +88,11 @@ final class ActivePartial: Sendable {
     /// The ledger has a row of this name, as far as this run knows.
     var isInLedger: Bool { progress.withLock { $0.recorded != nil || $0.row.answers > 1 } }
 
-    /// No progress is recorded any more.
-    func retire() { progress.withLock { $0.isRetired = true } }
+    /// No progress is recorded any more, and nothing is written.
+    func retire() {
+        progress.withLock { $0.isRetired = true }
+        open.withLock { $0 = nil }
+    }
 
     /// The ledger has this row now.
     func recorded(_ row: PartialRow) { progress.withLock { $0.recorded = row } }

@@ -9,6 +9,8 @@ enum Admission {
     case current
     /// A remembered failure whose time has not come; for good or for now.
     case remembered(isPermanent: Bool)
+    /// The user wants it left alone.
+    case paused(Job)
     case job(Job)
 }
 
@@ -24,9 +26,12 @@ extension RunContext {
         let job = Job(
             entry: entry, facts: entry.facts(options), row: row ?? entry.freshRow, partial: partial,
             retries: options.retries)
+        job.row.trust = entry.trust(options)
+        let isPaused = pausing.isPaused(job.row)
         if let row, row.fileExtension != entry.fileExtension {
             // `id=` with another URL: the file under the old name is not this one.
             job.row = entry.freshRow
+            job.row.trust = entry.trust(options)
         }
         if let failure = job.row.failure, failure.fingerprint != entry.fingerprint { job.row.failure = nil }
         if let copy = job.row.copy {
@@ -46,11 +51,16 @@ extension RunContext {
         } else if !entry.checksums.isEmpty {
             job.mayAdopt = try cache.status(of: entry.fileName)?.kind == .regular
         }
-        if !job.copyNeedsProof, let copy = job.copyFacts, copy.checksumFits != false,
-            belief(in: copy, entry: job.facts, now: now) != nil, partial == nil
-        {
-            return .current
+        if !job.copyNeedsProof, let copy = job.copyFacts, copy.checksumFits != false {
+            let isBelieved = partial == nil && belief(in: copy, entry: job.facts, now: now) != nil
+            if isBelieved || isPaused && job.row.failure == nil {
+                if let stored = job.row.copy, row?.trust != job.row.trust {
+                    keeper.save(Confirmation(key: entry.key, copy: stored, trust: job.row.trust))
+                }
+                return .current
+            }
         }
+        if isPaused { return .paused(job) }
         if let failure = job.row.failure, !options.retryFailed {
             if holdsBack(notBefore: failure.notBefore, now: now) {
                 return .remembered(isPermanent: failure.isPermanent)
@@ -80,6 +90,14 @@ extension Entry {
             hasChecksum: !checksums.isEmpty, size: size, isImmutable: isImmutable, trust: trust,
             fileExtension: fileExtension.dropFirst().lowercased(), acceptsCoded: options.acceptCoded,
             acceptsHTML: options.acceptHTML)
+    }
+
+    /// Whose word, beside the server's, counts for its freshness, and for how long.
+    func trust(_ options: SyncOptions) -> TrustRow? {
+        if !checksums.isEmpty { return TrustRow(word: .checksum) }
+        if isImmutable { return TrustRow(word: .immutable) }
+        if let maxAge { return TrustRow(word: .manifest, maxAge: maxAge) }
+        return options.maxAge.map { TrustRow(word: .option, maxAge: $0) }
     }
 
     /// The row of an entry that the ledger does not know.

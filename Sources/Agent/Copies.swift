@@ -15,7 +15,7 @@ extension Transfer {
         } catch {
             job.remark("the file in the cache cannot be read (\(error.reason)); fetching it afresh")
         }
-        if context.stop.isRaised {
+        if stop.isRaised {
             // Not proven is not disproven.
             job.row = before
             throw Setback(.stopped, "stopped", "stopped")
@@ -35,7 +35,7 @@ extension Transfer {
         else { return }
         let file = try context.cache.top.open(reading: job.entry.fileName)
         if status.inode != copy.inode || status.modified != copy.modified {
-            let found = try digest(of: file, algorithm: copy.digest.algorithm, stop: context.stop)
+            let found = try digest(of: file, algorithm: copy.digest.algorithm, stop: stop)
             guard found == copy.digest else {
                 job.remark("the file in the cache is not what was put there; fetching it afresh")
                 return
@@ -43,7 +43,7 @@ extension Transfer {
             (copy.inode, copy.modified) = (status.inode, status.modified)
         }
         if let wanted = job.wantedAlgorithm, wanted != copy.digest.algorithm {
-            guard let found = try digest(of: file, algorithm: wanted, stop: context.stop) else { return }
+            guard let found = try digest(of: file, algorithm: wanted, stop: stop) else { return }
             copy.digest = found
         }
         job.row.copy = copy
@@ -56,7 +56,7 @@ extension Transfer {
             let status = try context.cache.status(of: job.entry.fileName), status.kind == .regular
         else { return }
         let file = try context.cache.top.open(reading: job.entry.fileName)
-        guard let found = try digest(of: file, algorithm: wanted, stop: context.stop),
+        guard let found = try digest(of: file, algorithm: wanted, stop: stop),
             job.entry.checksums.contains(found), job.entry.size ?? status.size == status.size
         else { return }
         job.row.copy = CopyRow(
@@ -71,7 +71,7 @@ extension Transfer {
     func publishHeld(_ job: Job) throws(Setback) -> Success? {
         guard let row = job.partial else { return nil }
         let wanted = job.wantedAlgorithm ?? .xxh3
-        let (cache, stop) = (context.cache, context.stop)
+        let (cache, stop) = (context.cache, stop)
         var held: (PartialFile, Checksum?)?
         do throws(SystemError) {
             if let file = try cache.openPartial(named: row.name, truncatedTo: row.written) {

@@ -16,7 +16,7 @@ extension Transfer {
         } catch {
             throw Setback(transport: error)
         }
-        let route = context.network.route(to: url.origin)
+        let route = network.route(to: url.origin)
         try write(
             asked, to: url, by: route, pastCaches: job.asksPastCaches,
             credentials: job.credentials(at: redirects, context.options))
@@ -39,7 +39,7 @@ extension Transfer {
         let began = Instant.now
         let heard = context.counters.heard
         do throws(TransportError) {
-            connection = try Connection.open(to: url.origin, using: context.network)
+            connection = try Connection.open(to: url.origin, using: network)
             if let proxy = route.proxy { context.scheduler.connected(host: proxy.subject) }
             context.scheduler.connected(host: url.origin.host)
             if url.origin.scheme == .https { context.suspect { $0.sawGoodCertificate() } }

@@ -13,13 +13,22 @@ struct Publication: Sendable {
     let displaced: [String]
 }
 
-/// What a 304 says of a copy.
+/// What a 304, or the manifest, says of a copy.
 struct Confirmation: Sendable {
     let key: Key
     /// Wall seconds.
     let received: Int64
     let freshUntil: Int64?
     let isImmutable: Bool
+    let trust: TrustRow?
+
+    init(key: Key, copy: CopyRow, trust: TrustRow?) {
+        self.key = key
+        received = copy.received
+        freshUntil = copy.freshUntil
+        isImmutable = copy.isImmutable
+        self.trust = trust
+    }
 }
 
 /// Keeps what the run learns: progress by a timer, finished files in groups.
@@ -272,7 +281,7 @@ final class Keeper: Sendable {
                     for entry in work.confirmed {
                         try ledger.confirm(
                             entry.key, received: entry.received, freshUntil: entry.freshUntil,
-                            isImmutable: entry.isImmutable)
+                            isImmutable: entry.isImmutable, trust: entry.trust)
                     }
                     // Some of them may be published by now.
                     for row in work.newRows { try ledger.introduce(row) }
@@ -396,7 +405,9 @@ final class Keeper: Sendable {
         var identifier: Int64 = 0
         try onDisk { () throws(SystemError) in
             if group.count <= 2 {
-                for publication in group { try publication.partial.file.syncData() }
+                for publication in group {
+                    try cache.partials.open(reading: publication.partial.name).syncData()
+                }
                 try cache.syncPartials()
             } else {
                 try cache.syncFileSystem()

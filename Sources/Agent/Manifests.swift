@@ -7,7 +7,9 @@ struct Manifests: ~Copyable {
     private let stop: Stop
     private var reader: ManifestReader?
     private var next = 0
-    private var seen = SeenKeys()
+    private(set) var seen = SeenKeys()
+    /// Problems that are more than a warning, by the manifest's name as given.
+    private(set) var flaws: [String: Int] = [:]
     private(set) var badLines = 0
     private(set) var refused = 0
 
@@ -22,23 +24,40 @@ struct Manifests: ~Copyable {
         }
     }
 
+    /// The names as given, by what the ledger calls the manifest.
+    var names: [(path: String, given: [String])] {
+        var names: [(path: String, given: [String])] = []
+        for name in paths {
+            let path = manifestName(name)
+            if let index = names.firstIndex(where: { $0.path == path }) {
+                if !names[index].given.contains(name) { names[index].given.append(name) }
+            } else {
+                names.append((path, [name]))
+            }
+        }
+        return names
+    }
+
     /// The next entries, duplicates united; nil at the end. May be empty in between.
     mutating func next(
         limit: Int, problems: (ManifestProblem) -> Void
     ) throws(ManifestError) -> [Entry]? {
         var bad = 0
         var refused = 0
+        var found: [String] = []
         let note: (ManifestProblem) -> Void = { problem in
             switch problem.kind {
             case .warning: break
             case .badLine: bad += 1
             case .refusedEntry: refused += 1
             }
+            if !problem.isWarning { found.append(problem.place.manifest) }
             problems(problem)
         }
         defer {
             badLines += bad
             self.refused += refused
+            for name in found { flaws[name, default: 0] += 1 }
         }
         var entries: [Entry] = []
         while entries.count < limit {

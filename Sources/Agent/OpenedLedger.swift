@@ -20,20 +20,22 @@ struct OpenedLedger: ~Copyable {
     }
 
     /// Opens it, under the lock. Damage that shows only now makes a new one at once: nothing was done yet.
+    ///
+    /// - Parameter isRun: false leaves no row of a run.
     static func open(
-        in cache: CacheFolder, notice: (Notice) -> Void
+        in cache: CacheFolder, isRun: Bool = true, notice: (Notice) -> Void
     ) throws(SyncError) -> OpenedLedger {
         do throws(SyncError) {
-            return try openOnce(in: cache, notice: notice)
+            return try openOnce(in: cache, isRun, notice: notice)
         } catch {
             guard case .ledger(let cause) = error, cause.kind == .damaged else { throw error }
             cache.condemn(cause)
         }
-        return try openOnce(in: cache, notice: notice)
+        return try openOnce(in: cache, isRun, notice: notice)
     }
 
     private static func openOnce(
-        in cache: CacheFolder, notice: (Notice) -> Void
+        in cache: CacheFolder, _ isRun: Bool, notice: (Notice) -> Void
     ) throws(SyncError) -> OpenedLedger {
         var writer = try openWriter(in: cache)
         if case .rebuilt(let aside) = writer.opening {
@@ -45,6 +47,9 @@ struct OpenedLedger: ~Copyable {
         var reader = try openReader(in: cache)
         let partials = try recover(cache: cache, writer: &writer, reader: &reader)
         var run = RunRow(identifier: 0, started: wallSeconds())
+        guard isRun else {
+            return OpenedLedger(writer: writer, reader: reader, partials: partials, run: run)
+        }
         do throws(LedgerError) {
             run.identifier = try writer.transaction(durable: false) { (ledger) throws(LedgerError) in
                 try ledger.startRun(run)

@@ -64,6 +64,11 @@ extension Transfer {
             return .unfinished(Setback(.retry, "partial", "\(error.subject): \(error.reason)"))
         }
 
+        if digest.count != active.file.size {
+            // Stopped while the bytes held were read: their digest is of no use.
+            connection = nil
+            throw Setback(.stopped, "stopped", "stopped")
+        }
         context.keeper.began(active)
         context.flights.began(job.entry.key, url: job.maskedURL, active)
         defer { context.flights.ended(job.entry.key) }
@@ -220,7 +225,7 @@ extension Transfer {
         }
         var digest = fresh
         // Stopped in the middle, it is of no use, but neither is the transfer.
-        _ = try digest.update(from: file.descriptor, upTo: row.written, stop: context.stop)
+        _ = try digest.update(from: file.descriptor, upTo: row.written, stop: stop)
         return digest
     }
 
@@ -233,7 +238,7 @@ extension Transfer {
                 if judge != found { return false }
                 continue
             }
-            let stop = context.stop
+            let stop = stop
             let other = try onDisk { () throws(SystemError) in
                 try digest(of: active.file.descriptor, algorithm: judge.algorithm, stop: stop)
             }

@@ -20,8 +20,9 @@ final class RunContext: Sendable {
     let habits = OriginHabits()
     let flights = Flights()
     let shaper: Shaper
+    let pausing = Pausing()
     private let suspicions = Monitor(Doubts())
-    private let left = Mutex<[String: (why: String, entries: Int)]>([:])
+    private let left = Monitor<[String: (why: String, entries: Int)]>([:])
 
     private struct Doubts {
         var suspicions = Suspicions()

@@ -141,6 +141,24 @@ final class Scheduler: Sendable {
         }
     }
 
+    /// A job that was put aside is taken up again; unlike `offer` it does not wait for room.
+    func restore(_ job: Job) {
+        state.change { state in
+            state.enqueue(job)
+            return state.idle > 0
+        }
+    }
+
+    /// Jobs that wait for another try need not wait longer when something has changed for them.
+    func hasten(_ isMeant: (Job) -> Bool) {
+        let now = Instant.now
+        state.signal { state in
+            for index in state.delayed.indices where isMeant(state.delayed[index].job) {
+                state.delayed[index].due = now
+            }
+        }
+    }
+
     /// A taken job is to be tried again, in this many seconds.
     func again(_ job: Job, host: String, in seconds: Double) {
         state.change { state in

@@ -44,6 +44,8 @@ package struct SyncOptions: Sendable {
     /// Sent to every entry's own origin.
     package var headers: [(name: String, value: String)] = []
     package var userAgent = "syncagent"
+    /// Only these entries of the manifests; nil for all. Then nothing is learnt of what the manifests ask for.
+    package var only: Set<Key>?
     /// Bytes to leave free on the file system; nil: the smaller of 64 MiB and 1 %.
     package var reserve: UInt64?
 

@@ -44,6 +44,7 @@ package struct Snapshot: Sendable {
     package var current = 0
     package var failed = 0
     package var pending = 0
+    package var paused = 0
     /// Body bytes.
     package var bytesReceived: UInt64 = 0
     package var transfers: [Transfer] = []
@@ -58,6 +59,7 @@ package struct SyncOutcome: Sendable {
     package var current = 0
     package var failed = 0
     package var pending = 0
+    package var paused = 0
     package var bytesReceived: UInt64 = 0
     package var requests = 0
     /// The manifests were read to their end.

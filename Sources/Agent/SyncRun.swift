@@ -33,7 +33,9 @@ package final class SyncRun: Sendable {
         snapshot.manifestEnded = counters.manifestEnded.load(ordering: .relaxed)
         snapshot.current = counters.current.load(ordering: .relaxed)
         snapshot.failed = counters.failed.load(ordering: .relaxed)
-        snapshot.pending = max(0, snapshot.entries - snapshot.current - snapshot.failed)
+        snapshot.paused = context.pausing.count
+        snapshot.pending = max(
+            0, snapshot.entries - snapshot.current - snapshot.failed - snapshot.paused)
         snapshot.bytesReceived = counters.bytes.load(ordering: .relaxed)
         snapshot.transfers = context.flights.snapshot
         return snapshot
@@ -50,7 +52,7 @@ package final class SyncRun: Sendable {
         } catch {
             throw .cacheUnusable(error)
         }
-        let lock = try takeLock(of: cache)
+        let lock = try cache.lock(waiting: options.waitLock, stop: stop)
         try warn(of: cache)
         notice(.began)
         let network = try makeNetwork()
@@ -71,14 +73,18 @@ package final class SyncRun: Sendable {
         self.context.withLock { $0 = context }
         var workers = Workers(context: context, notice: notice)
         var trouble: SyncError?
+        let pauses = try watchPauses(context, &reader)
         do throws(SyncError) {
+            if options.only == nil { try context.begin(options.manifests) }
             try feed(&manifests, to: context, workers: &workers, reader: &reader, partials: partials)
+            if options.only == nil { try context.end(manifests, &reader) }
         } catch {
             trouble = error
             stopAfter(error, cache)
         }
         scheduler.endInput()
         workers.join()
+        pauses.end()
         return try finish(context, run: run, manifests: manifests, trouble: trouble, lock: lock)
     }
 
@@ -99,22 +105,6 @@ package final class SyncRun: Sendable {
             return try Manifests(paths: options.manifests, stop: stop)
         } catch {
             throw .manifest(error)
-        }
-    }
-
-    private func takeLock(of cache: CacheFolder) throws(SyncError) -> CacheLock {
-        // `status` holds the lock for a moment when it looks whether a run has it; that is no reason to leave.
-        let deadline = Instant.now.advanced(bySeconds: max(options.waitLock, 0.2))
-        while true {
-            do throws(CacheError) {
-                if let lock = try cache.lock() { return lock }
-            } catch {
-                throw .cacheUnusable(error)
-            }
-            // flock(2) has no deadline of its own.
-            if Instant.now >= deadline || stop.wait(until: min(deadline, .now.advanced(bySeconds: 0.05))) {
-                throw .lockHeld(cache: cache.path)
-            }
         }
     }
 
@@ -157,6 +147,24 @@ package final class SyncRun: Sendable {
         }
     }
 
+    /// What is paused now, and whatever will be said of it while the run is at work.
+    private func watchPauses(
+        _ context: RunContext, _ reader: inout LedgerReader
+    ) throws(SyncError) -> PauseWatch {
+        let mark: PauseMark
+        do throws(LedgerError) {
+            mark = try reader.pauseMark()
+            _ = context.pausing.change(to: try reader.pauseRules())
+        } catch {
+            throw .ledger(error)
+        }
+        do throws(SystemError) {
+            return try PauseWatch.begin(context, mark: mark)
+        } catch {
+            throw .storage(error)
+        }
+    }
+
     // MARK: From manifests to jobs
 
     private func feed(
@@ -171,7 +179,7 @@ package final class SyncRun: Sendable {
                 guard let batch = try manifests.next(limit: limit, problems: { notice(.problem($0)) }) else {
                     break
                 }
-                entries = batch
+                entries = options.only.map { only in batch.filter { only.contains($0.key) } } ?? batch
             } catch {
                 throw .manifest(error)
             }
@@ -217,6 +225,7 @@ package final class SyncRun: Sendable {
                 context.counters.current.add(1, ordering: .relaxed)
             case .remembered(let isPermanent):
                 context.counters.notCurrent(isPermanent: isPermanent)
+            case .paused(let job): context.putAside(job)
             case .job(let job):
                 if let wall = try reader.notBefore(of: entry.url.origin),
                     holdsBack(notBefore: wall, now: wallSeconds()),
@@ -300,7 +309,8 @@ package final class SyncRun: Sendable {
             outcome.entries = counters.entries.load(ordering: .relaxed) + manifests.refused
             outcome.current = counters.current.load(ordering: .relaxed)
             outcome.failed = counters.failed.load(ordering: .relaxed) + manifests.refused
-            outcome.pending = outcome.entries - outcome.current - outcome.failed
+            outcome.paused = context.pausing.count
+            outcome.pending = outcome.entries - outcome.current - outcome.failed - outcome.paused
             outcome.bytesReceived = counters.bytes.load(ordering: .relaxed)
             outcome.requests = counters.requests.load(ordering: .relaxed)
             outcome.isWhole = counters.manifestEnded.load(ordering: .relaxed)
@@ -326,6 +336,7 @@ package final class SyncRun: Sendable {
                 (run.entries, run.current, run.failed, run.pending) =
                     (outcome.entries, outcome.current, outcome.failed, outcome.pending)
                 run.received = outcome.bytesReceived
+                run.paused = outcome.paused
                 try ledger.finishRun(run)
                 try ledger.count(counters, exitCode: outcome.exitCode, at: run.ended)
             }
@@ -376,9 +387,11 @@ struct Workers: ~Copyable {
     mutating func growth() throws(SystemError) {
         guard threads.count < context.options.jobs else { return }
         let (context, notice) = (context, notice)
+        let number = threads.count + 1
+        let stop = try Stop(below: context.stop)
         threads.append(
-            try WorkerThread(name: "worker \(threads.count + 1)") {
-                var worker = Worker(context: context, notice: notice)
+            try WorkerThread(name: "worker \(number)") {
+                var worker = Worker(context: context, number: number, stop: stop, notice: notice)
                 worker.run()
             })
     }

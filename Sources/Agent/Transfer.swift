@@ -10,14 +10,20 @@ import Wire
 /// The effects are the connection's and the partial's; what the run as a whole must know is handed to `Sync`.
 struct Transfer: ~Copyable {
     let context: RunContext
+    /// The run's network, for connections that end when this worker's transfer is to end.
+    let network: Network
+    /// Raised when the run is, or when this one transfer is to be put aside.
+    let stop: Stop
     /// Reused for every body of this worker; its size is the size of the writes.
     let buffer: UnsafeMutableRawBufferPointer
     var request: [UInt8] = []
     /// Bytes that this worker may write before it looks again how much room there is.
     var knownRoom: UInt64 = 0
 
-    init(context: RunContext) {
+    init(context: RunContext, stop: Stop) {
         self.context = context
+        self.stop = stop
+        network = context.network.ending(by: stop)
         buffer = .allocate(byteCount: 1 << 20, alignment: 4096)
         request.reserveCapacity(4096)
     }

@@ -11,16 +11,29 @@ struct Worker: ~Copyable {
     private let notice: @Sendable (Notice) -> Void
     private var transfer: Transfer
     private var connection: Connection?
+    private let number: Int
 
-    init(context: RunContext, notice: @escaping @Sendable (Notice) -> Void) {
+    /// - Parameters:
+    ///   - number: no other worker of the run has it.
+    ///   - stop: below the run's; nobody else's.
+    init(context: RunContext, number: Int, stop: Stop, notice: @escaping @Sendable (Notice) -> Void) {
         self.context = context
+        self.number = number
         self.notice = notice
-        transfer = Transfer(context: context)
+        transfer = Transfer(context: context, stop: stop)
     }
 
     /// Works until there is nothing left to do.
     mutating func run() {
-        while let job = context.scheduler.take(preferring: connection?.origin) { work(on: job) }
+        while let job = context.scheduler.take(preferring: connection?.origin) {
+            guard context.pausing.began(job, worker: number, stop: transfer.stop) else {
+                context.putAside(job)
+                context.scheduler.finished(job, host: job.url.origin.host)
+                continue
+            }
+            work(on: job)
+            context.pausing.ended(worker: number)
+        }
     }
 
     private mutating func work(on job: Job) {
@@ -103,6 +116,13 @@ struct Worker: ~Copyable {
     private func end(_ job: Job, _ setback: Setback, _ host: String) {
         switch setback.remedy {
         case .stopped:
+            if !context.stop.isRaised {
+                if !context.pausing.isPaused(job.row) {
+                    return context.scheduler.again(job, host: host, in: 0)
+                }
+                context.putAside(job)
+                return context.scheduler.finished(job, host: host)
+            }
             if job.isRowDirty { context.keeper.save(job.row) }
             context.counters.deferred.add(1, ordering: .relaxed)
             return context.scheduler.finished(job, host: host)
@@ -180,9 +200,7 @@ extension Keeper {
             save(job.row)
         } else if job.isConfirmed, let copy = job.row.copy {
             save(
-                Confirmation(
-                    key: job.entry.key, received: copy.received, freshUntil: copy.freshUntil,
-                    isImmutable: copy.isImmutable))
+                Confirmation(key: job.entry.key, copy: copy, trust: job.row.trust))
         }
     }
 }

@@ -105,6 +105,8 @@ package struct FileStatus: Sendable, Hashable {
     package let device: UInt64
     /// Time of the last change of content, in nanoseconds since 1970.
     package let modified: Int64
+    /// Time of the last read that the file system kept, in nanoseconds since 1970.
+    package let accessed: Int64
     package let owner: UInt32
     /// Permission bits.
     package let mode: UInt32
@@ -120,6 +122,7 @@ package struct FileStatus: Sendable, Hashable {
         inode = UInt64(raw.st_ino)
         device = UInt64(raw.st_dev)
         modified = Int64(raw.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(raw.st_mtim.tv_nsec)
+        accessed = Int64(raw.st_atim.tv_sec) &* 1_000_000_000 &+ Int64(raw.st_atim.tv_nsec)
         owner = raw.st_uid
         mode = raw.st_mode & 0o7777
     }

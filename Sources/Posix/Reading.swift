@@ -35,6 +35,26 @@ extension Descriptor {
     }
 }
 
+extension Descriptor {
+    /// Tells the kernel that the file's pages up to here will not be read again soon, so that they need not push others
+    /// out of memory. See posix_fadvise(2).
+    package borrowing func adviseDone(upTo offset: UInt64) {
+        _ = posix_fadvise(number, 0, off_t(clamping: offset), POSIX_FADV_DONTNEED)
+    }
+}
+
+/// A path that leads to the same place from any working folder; links are not followed, nor `..` resolved. As it is
+/// when the working folder is gone.
+package func absolutePath(_ path: String) -> String {
+    var parts = path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    if path.hasPrefix("/") { return "/" + parts }
+    guard let buffer = getcwd(nil, 0) else { return path }
+    defer { free(buffer) }
+    let folder = String(cString: buffer)
+    parts = (folder.hasSuffix("/") ? folder : folder + "/") + parts
+    return parts
+}
+
 /// Where a byte first stands. See memchr(3), which reads a word or more at a time.
 package func firstOffset(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int? {
     guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else {

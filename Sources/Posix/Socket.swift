@@ -78,12 +78,15 @@ package func waitForAny(
 ) throws(SystemError) -> Readinesses {
     let events = Int16(interest == .read ? POLLIN : POLLOUT)
     var entries = numbers.map { pollfd(fd: $0, events: events, revents: 0) }
-    entries.append(pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0))
+    entries += [pollfd](repeating: pollfd(), count: stop.pollCount)
+    entries.withUnsafeMutableBufferPointer { all in
+        stop.fill(UnsafeMutableBufferPointer(rebasing: all[numbers.count...]))
+    }
     while true {
         _ = try retrying("poll", "sockets") {
             CLinux.poll(&entries, nfds_t(entries.count), deadline.pollTimeout)
         }
-        if entries[numbers.count].revents != 0 { return .stopped }
+        if entries[numbers.count...].contains(where: { $0.revents != 0 }) { return .stopped }
         let ready = numbers.indices.filter { entries[$0].revents != 0 }
         if !ready.isEmpty { return .ready(ready) }
         if Instant.now >= deadline { return .timedOut }

@@ -32,6 +32,8 @@ package struct SystemError: Error, Sendable, Hashable {
     package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
     /// The file is larger than this process, or the file system, may make one; others may still fit.
     package var isFileTooLarge: Bool { code == EFBIG }
+    /// The disk does not give back what was written, or gives back nonsense.
+    package var isDamage: Bool { code == EIO || code == EUCLEAN || code == EBADMSG }
     /// The file system refuses to be written by anybody.
     package var isReadOnly: Bool { code == EROFS }
     /// A rename failed for what stands at the new name (a folder, a mount, a file that may not be replaced), which

@@ -12,14 +12,20 @@ extension Statement {
         try bind(Int64(row.isGone ? 1 : 0))
         try bind(row.remark)
         try bind(Int64(row.restarts))
+        try bind(row.copy?.checked)
+        try bind(row.trust?.word.rawValue)
+        try bind(row.trust?.maxAge?.column)
     }
 
     /// nil when the key is none, which only a hand other than ours can have written.
     mutating func entryRow() -> EntryRow? {
         guard let key = key() else { return nil }
-        return EntryRow(
+        var row = EntryRow(
             key: key, url: text(), fileExtension: text(), copy: copyRow(), failure: failureRow(),
             isGone: integer() != 0, remark: optionalText(), restarts: Int(integer()))
+        if let checked = optionalInteger() { row.copy?.checked = checked }
+        row.trust = trustRow()
+        return row
     }
 
     mutating func bind(_ row: PartialRow) throws(DatabaseError) {
@@ -63,7 +69,13 @@ extension Statement {
             identifier: integer(), started: integer(), ended: optionalInteger(),
             exitCode: optionalInteger().map { Int32(clamping: $0) }, entries: Int(integer()),
             current: Int(integer()), failed: Int(integer()), pending: Int(integer()),
-            received: UInt64(clamping: integer()))
+            received: UInt64(clamping: integer()), paused: Int(integer()))
+    }
+
+    private mutating func trustRow() -> TrustRow? {
+        let word = optionalInteger().flatMap { TrustRow.Word(rawValue: $0) }
+        let maxAge = optionalInteger().map { MaxAge(column: $0) }
+        return word.map { TrustRow(word: $0, maxAge: maxAge) }
     }
 
     private mutating func bind(copy: CopyRow?) throws(DatabaseError) {
@@ -142,6 +154,18 @@ extension Statement {
         Validators(
             etag: optionalText().map { EntityTag($0) }, lastModified: optionalText(), date: optionalInteger())
     }
+}
+
+extension MaxAge {
+    /// Seconds; the server's word is below 0.
+    var column: Int64 {
+        switch self {
+        case .seconds(let seconds): max(seconds, 0)
+        case .server: -1
+        }
+    }
+
+    init(column: Int64) { self = column < 0 ? .server : .seconds(column) }
 }
 
 /// Columns of a copy, and of a failure.

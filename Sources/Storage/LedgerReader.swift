@@ -26,6 +26,7 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     private var counterRows: Statement
     private var waitingSince: Statement
     private var failures: Statement
+    var care: LedgerCareReader
 
     /// Opens the ledger in the folder `.syncagent`; nil when there is none. Waits at most `patience` milliseconds,
     /// here and at each read, for a program that locks it.
@@ -118,7 +119,8 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
                 """
                 SELECT \(entryColumns) FROM entry WHERE state IN (\(EntryState.failed.rawValue),
                 \(EntryState.deferred.rawValue)) ORDER BY id LIMIT ?
-                """, "reading the failures"))
+                """, "reading the failures"),
+            care: try LedgerCareReader.prepare(on: database))
     }
 
     /// An entry that failed for now waits since it first failed; one that nothing speaks against, since the run that

@@ -1,6 +1,8 @@
 /// The ledger's tables: `entry` (one row a key), `partial` (one row an unfinished file), `origin` (who asked for
-/// patience), `run` (the last runs), `publication` (groups of files that are getting their names), `manifest` (what
-/// was mirrored), `counter` (sums over all runs) and `arrival` (the last entry that there was when a run began).
+/// patience), `run` (the last runs), `publication` (groups of files that are getting their names), `manifest` and
+/// `asked` (what was mirrored, and which keys each asks for), `leaving` (keys that nobody asks for any more), `pause`
+/// (who is not to be asked for), `counter` (sums over all runs) and `arrival` (the last entry that there was when a run
+/// began).
 ///
 /// Numbers that a server chose are stored clamped to 64 bits with sign; inode and fingerprint bit for bit. A copy
 /// is there when its size is not NULL, a failure when `failed_since` is not.
@@ -16,7 +18,9 @@ enum LedgerSchema {
     ///
     /// `entry` keeps its rows in the order in which they came, which is about the manifest's, and only its index in
     /// the order of the keys: keys are spread evenly, and with the rows among them each transaction would write as
-    /// many pages as it has entries. `entry_state` alone answers the counts of `status`.
+    /// many pages as it has entries. `entry_state` alone answers the counts of `status`. `entry_checked` grows at its
+    /// end, since what is published has just been checked. The keys of a manifest lie in blocks, in its own order:
+    /// a row a key would cost more than the entry itself.
     static let migrations = [
         """
         CREATE TABLE entry (
@@ -33,9 +37,12 @@ enum LedgerSchema {
             permanent INTEGER, reason TEXT, message TEXT, fingerprint INTEGER,
             gone INTEGER NOT NULL,
             remark TEXT,
-            restarts INTEGER NOT NULL
+            restarts INTEGER NOT NULL,
+            checked INTEGER,
+            trust INTEGER, max_age INTEGER
         ) STRICT;
         CREATE INDEX entry_state ON entry (state, size);
+        CREATE INDEX entry_checked ON entry (checked) WHERE checked IS NOT NULL;
         CREATE TABLE partial (
             name TEXT NOT NULL PRIMARY KEY,
             key BLOB NOT NULL,
@@ -65,12 +72,33 @@ enum LedgerSchema {
             id INTEGER PRIMARY KEY,
             started INTEGER NOT NULL, ended INTEGER, exit_code INTEGER,
             entries INTEGER NOT NULL, current INTEGER NOT NULL, failed INTEGER NOT NULL, pending INTEGER NOT NULL,
-            received INTEGER NOT NULL
+            received INTEGER NOT NULL,
+            paused INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE manifest (
             id INTEGER PRIMARY KEY,
             path TEXT NOT NULL UNIQUE,
-            synced INTEGER NOT NULL
+            synced INTEGER NOT NULL,
+            flaws INTEGER,
+            entries INTEGER NOT NULL, high INTEGER NOT NULL, low INTEGER NOT NULL,
+            list INTEGER
+        ) STRICT;
+        CREATE TABLE asked (
+            list INTEGER NOT NULL,
+            part INTEGER NOT NULL,
+            keys BLOB NOT NULL,
+            PRIMARY KEY (list, part)
+        ) STRICT;
+        CREATE TABLE leaving (
+            key BLOB NOT NULL PRIMARY KEY,
+            since INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE pause (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            key BLOB UNIQUE,
+            pattern TEXT UNIQUE,
+            subject TEXT NOT NULL,
+            paused INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE counter (
             name TEXT NOT NULL PRIMARY KEY,
@@ -91,7 +119,7 @@ enum LedgerSchema {
     /// In the order in which `EntryRow` is bound and read.
     static let entryColumns =
         "key, url, ext, \(copyColumns), failed_since, last_try, tries, not_before, permanent, reason, message, "
-        + "fingerprint, gone, remark, restarts"
+        + "fingerprint, gone, remark, restarts, checked, trust, max_age"
 
     /// In the order in which `PartialRow` is bound and read.
     static let partialColumns =
@@ -99,7 +127,8 @@ enum LedgerSchema {
         + "mount, answers, digest_state, server_digest_type, server_digest"
 
     /// In the order in which `RunRow` is read.
-    static let runColumns = "id, started, ended, exit_code, entries, current, failed, pending, received"
+    static let runColumns =
+        "id, started, ended, exit_code, entries, current, failed, pending, received, paused"
 
     /// A statement that puts a row in, or changes the one that has the first column's value. Unlike `REPLACE` it
     /// leaves the row where it is, and touches an index only when its columns change.

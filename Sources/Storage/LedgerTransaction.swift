@@ -22,6 +22,9 @@ package struct LedgerTransaction: ~Copyable {
     private var setCounter: Statement
     private var insertArrival: Statement
     private var forgetArrivals: Statement
+    /// For what manifests ask, and for files that are read again or go.
+    var lists: LedgerLists
+    var upkeep: LedgerUpkeep
 
     static func prepare(on database: borrowing Database) throws(DatabaseError) -> LedgerTransaction {
         LedgerTransaction(
@@ -46,13 +49,13 @@ package struct LedgerTransaction: ~Copyable {
                 "DELETE FROM origin WHERE not_before <= ?", "deleting origins' patience"),
             insertRun: try database.prepare(
                 """
-                INSERT INTO run (started, ended, exit_code, entries, current, failed, pending, received)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+                INSERT INTO run (started, ended, exit_code, entries, current, failed, pending, received, paused)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
                 """, "saving a run"),
             updateRun: try database.prepare(
                 """
                 UPDATE run SET started = ?, ended = ?, exit_code = ?, entries = ?, current = ?, failed = ?,
-                pending = ?, received = ? WHERE id = ?
+                pending = ?, received = ?, paused = ? WHERE id = ?
                 """, "saving a run"),
             forgetRuns: try database.prepare("DELETE FROM run WHERE id <= ?", "deleting old runs"),
             insertPublication: try database.prepare(
@@ -60,8 +63,10 @@ package struct LedgerTransaction: ~Copyable {
             deletePublication: try database.prepare(
                 "DELETE FROM publication WHERE id = ?", "ending a publication"),
             confirmEntry: try database.prepare(
-                "UPDATE entry SET received = ?, fresh_until = ?, immutable = ? WHERE key = ?",
-                "confirming an entry"),
+                """
+                UPDATE entry SET received = ?, fresh_until = ?, immutable = ?, trust = ?, max_age = ?
+                WHERE key = ?
+                """, "confirming an entry"),
             // Beyond 2^62 it stays where it is, as the sum of two must still be a number.
             addToCounter: try database.prepare(
                 """
@@ -73,7 +78,8 @@ package struct LedgerTransaction: ~Copyable {
             insertArrival: try database.prepare(
                 "INSERT INTO arrival (run, started, last_entry) SELECT ?, ?, coalesce(max(id), 0) FROM entry",
                 "noting the last entry"),
-            forgetArrivals: try database.prepare("DELETE FROM arrival WHERE run <= ?", "deleting old runs"))
+            forgetArrivals: try database.prepare("DELETE FROM arrival WHERE run <= ?", "deleting old runs"),
+            lists: try LedgerLists.prepare(on: database), upkeep: try LedgerUpkeep.prepare(on: database))
     }
 
     /// Puts the row in, or in the place of its key's.
@@ -154,14 +160,16 @@ package struct LedgerTransaction: ~Copyable {
         }
     }
 
-    /// Notes that the origin confirmed a copy: when (wall seconds), and what it said of freshness.
+    /// Notes that the origin confirmed a copy: when (wall seconds), and what it and the manifest say of freshness.
     package mutating func confirm(
-        _ key: Key, received: Int64, freshUntil: Int64?, isImmutable: Bool
+        _ key: Key, received: Int64, freshUntil: Int64?, isImmutable: Bool, trust: TrustRow? = nil
     ) throws(LedgerError) {
         try withLedgerErrors { () throws(DatabaseError) in
             try confirmEntry.bind(received)
             try confirmEntry.bind(freshUntil)
             try confirmEntry.bind(Int64(isImmutable ? 1 : 0))
+            try confirmEntry.bind(trust?.word.rawValue)
+            try confirmEntry.bind(trust?.maxAge?.column)
             try confirmEntry.bind(key)
             try confirmEntry.run()
         }
@@ -238,5 +246,6 @@ package struct LedgerTransaction: ~Copyable {
         try statement.bind(Int64(row.failed))
         try statement.bind(Int64(row.pending))
         try statement.bind(Int64(clamping: row.received))
+        try statement.bind(Int64(row.paused))
     }
 }

@@ -24,6 +24,8 @@ package struct SeenKeys: Sendable {
     private var slots: [UInt32] = [UInt32](repeating: 0, count: 1 << 10)
     // From which record on which manifest was read.
     private var manifests: [(first: Int, name: String)] = []
+    // Records that a later manifest names as well.
+    private var repeats: [String: [UInt32]] = [:]
     /// Different keys so far.
     package private(set) var count = 0
 
@@ -33,16 +35,38 @@ package struct SeenKeys: Sendable {
 
     /// Where the key of a record was first met.
     func sighting(_ index: Int) -> Sighting {
-        let manifest = manifests.last { $0.first <= index }?.name ?? ""
         let record = record(index)
         return Sighting(
-            place: Place(manifest: manifest, line: Int(record.line)), mark: ChecksumMark(bits: record.mark))
+            place: Place(manifest: manifestName(of: index), line: Int(record.line)),
+            mark: ChecksumMark(bits: record.mark))
+    }
+
+    private func manifestName(of index: Int) -> String { manifests.last { $0.first <= index }?.name ?? "" }
+
+    /// Calls the body with each key that a manifest names, by its name as the user gave it; with some more than once.
+    package func forEachKey(of manifest: String, _ body: (Key) -> Void) {
+        for (place, (first, name)) in manifests.enumerated() where name == manifest {
+            let end = place + 1 < manifests.count ? manifests[place + 1].first : count
+            for index in first..<end { body(key(index)) }
+        }
+        for index in repeats[manifest] ?? [] { body(key(Int(index))) }
+    }
+
+    private func key(_ index: Int) -> Key {
+        let record = record(index)
+        return Key(high: record.high, low: record.low)
     }
 
     /// Keeps a new key and returns nil; of a key that is there already it returns the record, counted from 0.
     mutating func insert(_ key: Key, at place: Place, mark: ChecksumMark?) -> Int? {
         let found = slot(of: key)
-        if slots[found] != 0 { return Int(slots[found]) - 1 }
+        if slots[found] != 0 {
+            let index = Int(slots[found]) - 1
+            if manifestName(of: index) != place.manifest {
+                repeats[place.manifest, default: []].append(UInt32(index))
+            }
+            return index
+        }
         // So many would need 100 GB; past that all are new, which only costs a question too many.
         guard count < Int(UInt32.max) - 1 else { return nil }
         if manifests.last?.name != place.manifest { manifests.append((count, place.manifest)) }

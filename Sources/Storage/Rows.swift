@@ -18,11 +18,14 @@ package struct CopyRow: Hashable, Sendable {
     package var isImmutable: Bool
     /// The media type without parameters, lower case.
     package var mediaType: String?
+    /// Wall seconds when the file's bytes were last proven by the digest: when they came, or when they were read again.
+    package var checked: Int64
 
+    /// - Parameter checked: nil for the time of receipt.
     package init(
         size: UInt64, modified: Int64, inode: UInt64, validators: Validators, digest: Checksum,
         received: Int64,
-        freshUntil: Int64? = nil, isImmutable: Bool = false, mediaType: String? = nil
+        freshUntil: Int64? = nil, isImmutable: Bool = false, mediaType: String? = nil, checked: Int64? = nil
     ) {
         self.size = size
         self.modified = modified
@@ -33,6 +36,7 @@ package struct CopyRow: Hashable, Sendable {
         self.freshUntil = freshUntil
         self.isImmutable = isImmutable
         self.mediaType = mediaType
+        self.checked = checked ?? received
     }
 }
 
@@ -81,6 +85,30 @@ package enum EntryState: Int64, Sendable, CaseIterable {
     case deferred = 3
 }
 
+/// Whose word, beside the server's, keeps an entry's copy from being asked about: as the last run that met it had it.
+package struct TrustRow: Hashable, Sendable {
+    /// The numbers are stored: never change or reuse one.
+    package enum Word: Int64, Sendable, CaseIterable {
+        /// `max-age=` in the manifest.
+        case manifest = 1
+        /// `--max-age`.
+        case option = 2
+        /// `immutable` in the manifest.
+        case immutable = 3
+        /// A checksum in the manifest.
+        case checksum = 4
+    }
+
+    package let word: Word
+    /// Nil when the word holds for ever.
+    package let maxAge: MaxAge?
+
+    package init(word: Word, maxAge: MaxAge? = nil) {
+        self.word = word
+        self.maxAge = maxAge
+    }
+}
+
 /// One entry in the ledger.
 package struct EntryRow: Sendable {
     package var key: Key
@@ -95,10 +123,12 @@ package struct EntryRow: Sendable {
     package var remark: String?
     /// Transfers that started over from byte 0, in all.
     package var restarts: Int
+    /// Nil when nobody but the server says anything.
+    package var trust: TrustRow?
 
     package init(
         key: Key, url: String, fileExtension: String, copy: CopyRow? = nil, failure: FailureRow? = nil,
-        isGone: Bool = false, remark: String? = nil, restarts: Int = 0
+        isGone: Bool = false, remark: String? = nil, restarts: Int = 0, trust: TrustRow? = nil
     ) {
         self.key = key
         self.url = url
@@ -108,6 +138,7 @@ package struct EntryRow: Sendable {
         self.isGone = isGone
         self.remark = remark
         self.restarts = restarts
+        self.trust = trust
     }
 
     /// The published file's name.
@@ -194,10 +225,12 @@ package struct RunRow: Hashable, Sendable {
     package var pending: Int
     /// Body bytes received.
     package var received: UInt64
+    /// Entries that were left alone because the user had them paused.
+    package var paused: Int
 
     package init(
         identifier: Int64, started: Int64, ended: Int64? = nil, exitCode: Int32? = nil, entries: Int = 0,
-        current: Int = 0, failed: Int = 0, pending: Int = 0, received: UInt64 = 0
+        current: Int = 0, failed: Int = 0, pending: Int = 0, received: UInt64 = 0, paused: Int = 0
     ) {
         self.identifier = identifier
         self.started = started
@@ -208,5 +241,6 @@ package struct RunRow: Hashable, Sendable {
         self.failed = failed
         self.pending = pending
         self.received = received
+        self.paused = paused
     }
 }

@@ -10,7 +10,7 @@ package final class Network: Sendable {
     package let stop: Stop
     private let options: TLSOptions
     private let proxies: ProxyRules
-    private let context = Monitor<TLSContext?>(nil)
+    private let context: Monitor<TLSContext?>
 
     package init(
         resolver: Resolver = Resolver(), tls options: TLSOptions = TLSOptions(),
@@ -21,7 +21,20 @@ package final class Network: Sendable {
         self.proxies = proxies
         self.connectTimeout = connectTimeout
         self.stop = stop
+        context = Monitor(nil)
     }
+
+    private init(of other: Network, stop: Stop) {
+        resolver = other.resolver
+        options = other.options
+        proxies = other.proxies
+        connectTimeout = other.connectTimeout
+        context = other.context
+        self.stop = stop
+    }
+
+    /// The same way, with the same memory, for connections that end by another stop.
+    package func ending(by stop: Stop) -> Network { Network(of: self, stop: stop) }
 
     /// How an origin, whose host is in ASCII, is reached.
     package func route(to origin: Origin) -> Route {

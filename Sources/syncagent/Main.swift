@@ -26,6 +26,9 @@ struct Main {
                 case .path: return try PathCommand.run(arguments)
                 case .plan: return try PlanCommand.run(arguments)
                 case .config: return try ConfigCommand.run(arguments)
+                case .pause, .resume: return try PauseCommand.run(arguments)
+                case .verify: return try VerifyCommand.run(arguments)
+                case .prune: return try PruneCommand.run(arguments)
                 }
             }
             return 0

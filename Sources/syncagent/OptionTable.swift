@@ -1,6 +1,6 @@
 /// What the program can be told to do.
 enum Command: String, CaseIterable {
-    case sync, status, path, plan, config
+    case sync, status, path, plan, config, pause, resume, verify, prune
 
     /// What stands behind the command's name.
     var operands: String {
@@ -9,6 +9,8 @@ enum Command: String, CaseIterable {
         case .status: "[URL...]"
         case .path: "URL"
         case .config: ""
+        case .pause, .resume: "[URL...]"
+        case .verify, .prune: "[MANIFEST...]"
         }
     }
 
@@ -16,7 +18,7 @@ enum Command: String, CaseIterable {
     var operandCount: ClosedRange<Int> {
         switch self {
         case .sync, .plan: 1...Int.max
-        case .status: 0...Int.max
+        case .status, .pause, .resume, .verify, .prune: 0...Int.max
         case .path: 1...1
         case .config: 0...0
         }
@@ -26,7 +28,7 @@ enum Command: String, CaseIterable {
     var takesManifests: Bool {
         switch self {
         case .sync, .plan, .config: true
-        case .status, .path: false
+        case .status, .path, .pause, .resume, .verify, .prune: false
         }
     }
 
@@ -38,6 +40,10 @@ enum Command: String, CaseIterable {
         case .path: "print the path of a URL's file in the cache"
         case .plan: "tell what a sync would do, without asking the network"
         case .config: "tell which settings hold, and where each comes from"
+        case .pause: "leave entries alone from now on, also in a sync that is at work"
+        case .resume: "go on with paused entries, from the bytes that are there"
+        case .verify: "read the files again and name those that have changed on the disk"
+        case .prune: "remove what no manifest asks for any more"
         }
     }
 
@@ -66,6 +72,29 @@ enum Command: String, CaseIterable {
             """
             The command line beats the environment ($SYNCAGENT_JOBS and the like), that the profile, that the rest
             of the file, that the defaults. Secrets are masked.
+            """
+        case .pause:
+            """
+            A sync at work puts them aside within a second, with their bytes saved, and goes on with the others.
+            A sync whose only missing entries are paused ends with 0. In a pattern * stands for anything, ? for one
+            character; the last word about an entry counts.
+            """
+        case .resume:
+            """
+            A sync at work takes up again what it had put aside; else the next one does.
+            """
+        case .verify:
+            """
+            Those whose last check is the longest ago come first, so that short runs get round to all.
+            What is damaged is removed, and fetched again by the next sync; with --repair it is fetched at once,
+            from the manifests named or else from those that were mirrored here. Exits with 1 when a file was damaged
+            and is not repaired.
+            """
+        case .prune:
+            """
+            What a manifest asks for is what its last sync read; one that is named here is read now.
+            Standard input counts as one manifest, of which the last stands. Nothing goes as long as a manifest is
+            empty, has bad lines or was not read to its end. Off a terminal nothing goes without --yes.
             """
         }
     }
@@ -110,6 +139,17 @@ enum OptionName: String, CaseIterable {
     case textfile
     case ping
     case onRunEnd = "on-run-end"
+    case prune
+    case maxDelete = "max-delete"
+    case grace
+    case maxSize = "max-size"
+    case forget
+    case yes
+    case dryRun = "dry-run"
+    case repair
+    case keepDamaged = "keep-damaged"
+    case all
+    case match
     case json
     case watch
     case id
@@ -183,34 +223,34 @@ enum OptionTable {
         OptionRow(
             name: .stallTimeout, argument: "TIME", commands: [.sync],
             help: "give up on a transfer that brings less than 1 KiB in this", standard: "30"),
-        OptionRow(name: .maxTime, argument: "TIME", commands: [.sync], help: "for the whole run"),
+        OptionRow(name: .maxTime, argument: "TIME", commands: [.sync, .verify], help: "for the whole run"),
         OptionRow(
-            name: .waitLock, argument: "TIME", commands: [.sync],
+            name: .waitLock, argument: "TIME", commands: [.sync, .verify, .prune],
             help: "wait for another run on the cache to end",
             standard: "0"),
         OptionRow(
             name: .reserve, argument: "SIZE", commands: [.sync],
             help: "leave so much of the disk free", standard: "1 %, at most 64M"),
         OptionRow(
-            name: .caCertificates, argument: "FILE", commands: [.sync],
+            name: .caCertificates, argument: "FILE", commands: [.sync, .verify],
             help: "certificates (PEM) to trust instead of the system's"),
         OptionRow(
-            name: .certificate, argument: "FILE", commands: [.sync],
+            name: .certificate, argument: "FILE", commands: [.sync, .verify],
             help: "our certificate (PEM) for servers that want one"),
         OptionRow(
-            name: .certificateKey, argument: "FILE", commands: [.sync],
+            name: .certificateKey, argument: "FILE", commands: [.sync, .verify],
             help: "its key (PEM, not encrypted), when --cert does not hold it"),
         OptionRow(
-            name: .proxy, argument: "URL", commands: [.sync],
+            name: .proxy, argument: "URL", commands: [.sync, .verify],
             help: "the proxy (http://) to ask; \"none\" for none", standard: "$http_proxy, $https_proxy",
             isSecret: true),
         OptionRow(
-            name: .netrc, commands: [.sync], help: "take users and passwords from ~/.netrc"),
+            name: .netrc, commands: [.sync, .verify], help: "take users and passwords from ~/.netrc"),
         OptionRow(
-            name: .netrcFile, argument: "FILE", commands: [.sync],
+            name: .netrcFile, argument: "FILE", commands: [.sync, .verify],
             help: "take users and passwords from this file"),
         OptionRow(
-            name: .header, argument: "FIELD", commands: [.sync],
+            name: .header, argument: "FIELD", commands: [.sync, .verify],
             help: "send \"Name: value\" to the entries' hosts",
             isRepeatable: true, isSecret: true),
         OptionRow(
@@ -225,7 +265,7 @@ enum OptionTable {
             name: .progress, argument: "WHEN", choices: ["auto", "always", "never"], commands: [.sync],
             help: "show progress: auto, always or never", standard: "auto"),
         OptionRow(
-            name: .limitRate, argument: "RATE", commands: [.sync],
+            name: .limitRate, argument: "RATE", commands: [.sync, .verify],
             help: "bytes per second for the whole run: 500k, or '08:00,512k 18:00,off'", standard: "off"),
         OptionRow(
             name: .maxBytes, argument: "SIZE", commands: [.sync],
@@ -247,6 +287,31 @@ enum OptionTable {
         OptionRow(
             name: .onRunEnd, argument: "COMMAND", commands: [.sync],
             help: "run this by /bin/sh at the end, with $SYNCAGENT_EXIT and more"),
+        OptionRow(
+            name: .prune, commands: [.sync],
+            help: "after a run that ended with 0, remove what no manifest asks for any more"),
+        OptionRow(
+            name: .maxDelete, argument: "N", commands: [.sync, .prune],
+            help: "remove nothing when more files than this, or N%, would go", standard: "10%"),
+        OptionRow(
+            name: .grace, argument: "DAYS", commands: [.sync, .prune],
+            help: "remove what a prune found unasked so long ago", standard: "0"),
+        OptionRow(
+            name: .maxSize, argument: "SIZE", commands: [.sync, .prune],
+            help: "remove only as much, the longest unused first, as is too much for this"),
+        OptionRow(
+            name: .forget, argument: "MANIFEST", commands: [.prune],
+            help: "let a manifest go: it asks for nothing any more", isRepeatable: true),
+        OptionRow(name: .yes, letter: "y", commands: [.prune], help: "remove without asking"),
+        OptionRow(name: .dryRun, letter: "n", commands: [.prune], help: "list what would go; change nothing"),
+        OptionRow(name: .repair, commands: [.verify], help: "fetch what is damaged again, now"),
+        OptionRow(
+            name: .keepDamaged, commands: [.verify],
+            help: "keep damaged files in .syncagent/damaged"),
+        OptionRow(name: .all, commands: [.pause, .resume], help: "all entries"),
+        OptionRow(
+            name: .match, argument: "GLOB", commands: [.pause, .resume],
+            help: "entries whose URL is like this", isRepeatable: true),
         OptionRow(name: .json, commands: [.status, .plan, .config], help: "write JSON"),
         OptionRow(name: .watch, commands: [.status], help: "tell again every second, until interrupted"),
         OptionRow(name: .id, commands: [.path], help: "the argument is an entry's id= instead of its URL"),

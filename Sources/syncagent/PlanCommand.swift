@@ -8,13 +8,14 @@ enum PlanCommand {
 
     static func run(_ arguments: Arguments) throws(CommandError) -> Int32 {
         let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
-        let wishes = PlanReport.Wishes(
+        var wishes = PlanReport.Wishes(
             refresh: arguments.has(.refresh), retryFailed: arguments.has(.retryFailed),
             maxAge: try SyncCommand.maxAge(arguments))
         var view = try CacheView(path: cache, ledger: try CachePath.ledger(arguments))
         let partials: [PartialRow]
         do throws(LedgerError) {
             partials = try view.ledger?.allPartials() ?? []
+            wishes.pauses = try view.ledger?.pauseRules() ?? PauseRules()
         } catch {
             throw CacheView.failure(error)
         }
@@ -96,6 +97,7 @@ enum PlanCommand {
         case .ask: "asked whether they changed"
         case .current: "believed without asking"
         case .waiting: "failed lately, not asked yet"
+        case .paused: "left alone"
         }
     }
 }
@@ -109,7 +111,7 @@ struct PlanJSON: Encodable {
 
     let schema = 1
     let cache: String
-    let entries, new, replace, resume, ask, current, waiting, bad_lines, refused: Int
+    let entries, new, replace, resume, ask, current, waiting, paused, bad_lines, refused: Int
     let bytes: Bytes
 
     init(_ report: PlanReport, cache: String) {
@@ -122,6 +124,7 @@ struct PlanJSON: Encodable {
         ask = count(.ask)
         current = count(.current)
         waiting = count(.waiting)
+        paused = count(.paused)
         bad_lines = report.badLines
         refused = report.refused
         bytes = Bytes(known: report.knownBytes, unknown_entries: report.unknownSizes)

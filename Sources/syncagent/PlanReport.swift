@@ -19,6 +19,8 @@ struct PlanReport {
         case current
         /// Not asked now: it failed lately, or its server asked for patience.
         case waiting
+        /// The user has it paused.
+        case paused
     }
 
     /// What the user says of all entries.
@@ -26,6 +28,7 @@ struct PlanReport {
         var refresh = false
         var retryFailed = false
         var maxAge: MaxAge?
+        var pauses = PauseRules()
     }
 
     private(set) var counts: [Step: Int] = [:]
@@ -61,7 +64,7 @@ struct PlanReport {
             switch step {
             case .new, .replace: add(size: entry.size, done: 0)
             case .resume: add(size: entry.size ?? partial?.total, done: partial?.length ?? 0)
-            case .ask, .current, .waiting: break
+            case .ask, .current, .waiting, .paused: break
             }
         }
     }
@@ -89,6 +92,9 @@ struct PlanReport {
     static func step(
         for entry: Entry, row: EntryRow?, isHere: Bool, partial: PartialFacts?, wishes: Wishes, now: Int64
     ) -> Step {
+        if wishes.pauses.isPaused(entry.key, url: entry.url.masked) {
+            return isHere && row?.failure == nil ? .current : .paused
+        }
         if let failure = row?.failure, waits(failure, entry, wishes, now) { return .waiting }
         let copy = isHere ? row?.copy : nil
         let facts = copy.map { copy in

@@ -62,7 +62,7 @@ enum Sentences {
         }
     }
 
-    private static func failure(_ error: CacheError) -> CommandError {
+    static func failure(_ error: CacheError) -> CommandError {
         let code: ExitCode
         switch error.kind {
         case .missing, .notAFolder, .noPermission, .readOnly, .divided: code = .cannotCreate
@@ -89,6 +89,7 @@ enum Sentences {
         var parts = ["\(outcome.current) of \(counted(outcome.entries, "entry", "entries")) current"]
         if outcome.failed > 0 { parts.append("\(outcome.failed) failed") }
         if outcome.pending > 0 { parts.append("\(outcome.pending) pending") }
+        if outcome.paused > 0 { parts.append("\(outcome.paused) paused") }
         if badLines > 0 { parts.append(counted(badLines, "bad line", "bad lines")) }
         var next: [String] = []
         if outcome.pending > 0 || outcome.exitCode == ExitCode.tryAgain.rawValue {
@@ -104,7 +105,8 @@ enum Sentences {
 
     /// The last line of a run in which all is well, for a terminal.
     static func success(_ outcome: SyncOutcome, changed: Int, seconds: Double) -> String {
-        "\(counted(outcome.entries, "entry", "entries")) current, \(changed) fetched, "
+        "\(counted(outcome.current, "entry", "entries")) current, "
+            + (outcome.paused > 0 ? "\(outcome.paused) paused, " : "") + "\(changed) fetched, "
             + "\(Formats.bytes(outcome.bytesReceived)) received in \(Formats.duration(seconds))"
     }
 }

@@ -15,6 +15,8 @@ struct StatusReport {
         case failed
         /// For now; the next run asks again.
         case deferred
+        /// Not here, and the user wants it left alone.
+        case paused
     }
 
     /// An unfinished transfer.
@@ -26,6 +28,7 @@ struct StatusReport {
         let file: String
         let done: UInt64
         let total: UInt64?
+        var isPaused = false
         /// Bytes per second; nil when it was not measured.
         var rate: Double?
     }
@@ -35,6 +38,23 @@ struct StatusReport {
         /// Masked.
         let url: String
         let row: FailureRow
+        /// The origin has it no more.
+        var isGone = false
+        /// The older copy is here.
+        var hasCopy = false
+
+        init(url: String, row: FailureRow) {
+            self.url = url
+            self.row = row
+        }
+
+        /// Nil when it did not fail.
+        init?(of row: EntryRow) {
+            guard let failure = row.failure else { return nil }
+            self.init(url: row.url, row: failure)
+            isGone = row.isGone
+            hasCopy = row.copy != nil
+        }
     }
 
     /// An entry that was asked for by its URL.
@@ -47,6 +67,14 @@ struct StatusReport {
         let remark: String?
         /// How often its transfer was started over although bytes were held.
         let restarts: Int
+        var isGone = false
+        var isPaused = false
+        /// Wall seconds of the answer, or of the last confirmation.
+        var received: Int64?
+        /// Wall seconds of the last time that its bytes were proven.
+        var checked: Int64?
+        /// Nil when the next run asks.
+        var freshness: Freshness?
     }
 
     let cache: String
@@ -60,6 +88,9 @@ struct StatusReport {
     /// Nil unless URLs were given.
     private(set) var selected: [Selected]?
     private(set) var lastRun: RunRow?
+    /// What the user said about pausing, in order; later words count more.
+    private(set) var pauses: [PauseRule] = []
+    private var rules = PauseRules()
 
     var entries: Int { counts.values.reduce(0, +) }
     var partialBytes: UInt64 { partials.reduce(0) { $0 &+ $1.done } }
@@ -88,6 +119,8 @@ struct StatusReport {
         _ reader: inout LedgerReader, _ view: borrowing CacheView, _ wanted: [(key: Key, url: String)]?
     ) throws(LedgerError) {
         lastRun = try reader.lastRuns(1).first
+        rules = try reader.pauseRules()
+        pauses = rules.all
         let all = try reader.allPartials()
         if let wanted {
             let keys = Set(wanted.map(\.key))
@@ -106,12 +139,37 @@ struct StatusReport {
         let begun = try list(all, &reader, view)
         counts[.pending, default: 0] -= begun.known
         counts[.partial] = begun.known + begun.unknown
+        try countPaused(&reader, begun: Set(all.map(\.key)))
         if counts[.failed, default: 0] + counts[.deferred, default: 0] > 0 {
             var failures: [Failure] = []
             try reader.forEachEntry { (row: EntryRow) throws(LedgerError) in
-                if let failure = row.failure { failures.append(Failure(url: row.url, row: failure)) }
+                if let failure = Failure(of: row) { failures.append(failure) }
             }
             self.failures = failures
+        }
+    }
+
+    /// Counts entries that are not here as paused, instead of what they are else.
+    private mutating func countPaused(
+        _ reader: inout LedgerReader, begun: Set<Key>
+    ) throws(LedgerError) {
+        let rules = rules
+        var paused: [Standing: Int] = [:]
+        func take(_ key: Key, _ url: String, _ state: EntryState) {
+            guard state != .current, rules.isPaused(key, url: url) else { return }
+            let standing = Self.standing(state)
+            paused[standing == .pending && begun.contains(key) ? .partial : standing, default: 0] += 1
+        }
+        if rules.hasPatterns {
+            try reader.forEachAbsent(take)
+        } else {
+            for key in rules.namedKeys {
+                if let row = try reader.entry(for: key) { take(key, row.url, row.state) }
+            }
+        }
+        for (standing, count) in paused {
+            counts[standing, default: 0] -= count
+            counts[.paused, default: 0] += count
         }
     }
 
@@ -130,7 +188,8 @@ struct StatusReport {
                 Partial(
                     name: row.name, url: entry?.url ?? row.source,
                     file: row.key.hex + (entry?.fileExtension ?? ""), done: min(done, row.total ?? done),
-                    total: row.total))
+                    total: row.total,
+                    isPaused: rules.isPaused(row.key, url: entry?.url ?? row.source)))
             guard seen.insert(row.key).inserted else { continue }
             if entry == nil {
                 unknown += 1
@@ -146,19 +205,26 @@ struct StatusReport {
         _ view: borrowing CacheView
     ) {
         var list: [Selected] = []
+        let now = wallSeconds()
         for (index, (key, url)) in wanted.enumerated() {
             let row = index < rows.count ? rows[index] : nil
             var standing = row.map { Self.standing($0.state) } ?? .pending
             if standing == .pending, partials[key] != nil { standing = .partial }
             // The ledger's word is not enough when somebody asks for this very file.
             if let row, standing == .current, !view.isComplete(row) { standing = .pending }
+            let isPaused = rules.isPaused(key, url: row?.url ?? url)
+            if isPaused, standing != .current { standing = .paused }
             counts[standing, default: 0] += 1
             if standing == .current { cachedBytes &+= row?.copy?.size ?? 0 }
-            if let row, let failure = row.failure { failures.append(Failure(url: row.url, row: failure)) }
+            if let row, let failure = Failure(of: row) { failures.append(failure) }
+            let copy = row?.copy
             list.append(
                 Selected(
                     url: row?.url ?? url, file: row?.fileName, standing: standing, size: row?.copy?.size,
-                    remark: row?.remark, restarts: row?.restarts ?? 0))
+                    remark: row?.remark, restarts: row?.restarts ?? 0, isGone: row?.isGone ?? false,
+                    isPaused: isPaused,
+                    received: copy?.received, checked: copy?.checked,
+                    freshness: standing == .current ? row.flatMap { Freshness(of: $0, now: now) } : nil))
         }
         selected = list
     }

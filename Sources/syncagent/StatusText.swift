@@ -14,10 +14,19 @@ enum StatusText {
         }
         var lines = ["cache     \(DisplayText.printable(report.cache))"]
         lines.append("entries   \(report.entries)")
-        for standing in StatusReport.Standing.allCases { lines.append(count(standing, report)) }
-        if let selected = report.selected { lines += [""] + selected.map(self.selected) }
+        for standing in StatusReport.Standing.allCases
+        where standing != .paused || report.counts[.paused, default: 0] > 0 {
+            lines.append(count(standing, report))
+        }
+        if let selected = report.selected { lines += [""] + selected.flatMap(self.selected) }
         lines += partials(report)
         lines += failures(report)
+        if !report.pauses.isEmpty {
+            lines.append("")
+            lines += report.pauses.map { rule in
+                "\(rule.isPaused ? "paused    " : "but not   ")\(DisplayText.printable(rule.text))"
+            }
+        }
         if let run = report.lastRun { lines += ["", self.run(run, isRunning: report.isRunning)] }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -31,15 +40,34 @@ enum StatusText {
             return head + "  " + DisplayText.aligned(Formats.bytes(report.cachedBytes), columns: 11)
         case .partial:
             return head + "  " + DisplayText.aligned(Formats.bytes(report.partialBytes), columns: 11)
-        case .pending, .failed, .deferred: return head
+        case .pending, .failed, .deferred, .paused: return head
         }
     }
 
-    private static func selected(_ entry: StatusReport.Selected) -> String {
+    private static func selected(_ entry: StatusReport.Selected) -> [String] {
         let size = DisplayText.aligned(entry.size.map(Formats.bytes) ?? "-", columns: 11)
         let state = DisplayText.padded(entry.file == nil ? "unknown" : entry.standing.rawValue, columns: 9)
         let remark = entry.remark.map { " (\(DisplayText.printable($0)))" } ?? ""
-        return "  " + state + size + "  " + DisplayText.printable(entry.url) + remark
+        let line = "  " + state + size + "  " + DisplayText.printable(entry.url) + remark
+        return [line] + words(entry).map { "           " + $0 }
+    }
+
+    /// What else there is to say of an entry.
+    private static func words(_ entry: StatusReport.Selected) -> [String] {
+        var words: [String] = []
+        if let fresh = entry.freshness {
+            let until = fresh.until.map { "fresh until \(Formats.time($0))" } ?? "never asked about"
+            words.append("\(until), by \(fresh.word.sentence)")
+        } else if entry.standing == .current {
+            words.append("asked about by the next sync")
+        }
+        if let received = entry.received {
+            let checked = entry.checked.map { ", its bytes last checked \(Formats.time($0))" } ?? ""
+            words.append("received or confirmed \(Formats.time(received))\(checked)")
+        }
+        if entry.isGone { words.append("gone at its origin; the copy stays") }
+        if entry.isPaused { words.append("paused; syncagent resume goes on") }
+        return words
     }
 
     private static func partials(_ report: StatusReport) -> [String] {
@@ -57,7 +85,8 @@ enum StatusText {
                 }
                 line += DisplayText.padded(left.map { Formats.duration($0) + " left" } ?? "", columns: 13)
             }
-            lines.append(line + " " + DisplayText.printable(partial.url))
+            lines.append(
+                line + " " + DisplayText.printable(partial.url) + (partial.isPaused ? " (paused)" : ""))
         }
         let hidden = report.partials.count - partialLimit
         if hidden > 0 { lines.append("  and \(hidden) more") }
@@ -75,11 +104,16 @@ enum StatusText {
                     + DisplayText.aligned("\(members.count)", columns: 7))
             for failure in members.prefix(urlsPerReason) {
                 let text = failure.url + ": " + failure.row.message
-                lines.append("    " + DisplayText.printable(text) + again(failure.row))
+                lines.append("    " + DisplayText.printable(text) + kept(failure) + again(failure.row))
             }
             if members.count > urlsPerReason { lines.append("    and \(members.count - urlsPerReason) more") }
         }
         return lines
+    }
+
+    private static func kept(_ failure: StatusReport.Failure) -> String {
+        guard failure.hasCopy else { return "" }
+        return failure.isGone ? " (gone at its origin; the copy stays)" : " (the copy stays)"
     }
 
     private static func again(_ row: FailureRow) -> String {
@@ -96,6 +130,7 @@ enum StatusText {
         let took = Formats.duration(Double(spent.overflow ? 0 : spent.partialValue))
         return "last run  \(start), \(took), \(exit): \(run.current) of "
             + "\(counted(run.entries, "entry", "entries")) current, \(run.failed) failed, "
-            + "\(run.pending) pending, \(Formats.bytes(run.received)) received"
+            + "\(run.pending) pending, " + (run.paused > 0 ? "\(run.paused) paused, " : "")
+            + "\(Formats.bytes(run.received)) received"
     }
 }

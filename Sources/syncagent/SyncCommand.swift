@@ -11,6 +11,7 @@ enum SyncCommand {
         let began = Instant.now
         do throws(CommandError) {
             let options = try options(arguments, cache: cache)
+            _ = try prune(arguments)
             return try run(options, arguments, reports, began: began)
         } catch {
             // A run that could not even begin is what a monitor is for.
@@ -67,8 +68,12 @@ enum SyncCommand {
             } else {
                 reporter.finish(outcome, signal: signals.receivedName, seconds: seconds)
             }
+            var code = outcome.exitCode
+            if code == 0, let prune = try prune(arguments) {
+                code = try PruneCommand.runAfterSync(prune, stop)
+            }
             conclusion = RunReports.Ending(
-                exitCode: outcome.exitCode, outcome: outcome, message: last, seconds: seconds)
+                exitCode: code, outcome: outcome, message: last, seconds: seconds)
         case .failure(let error):
             let failure = Sentences.failure(error)
             manager?.ending(failure.message)
@@ -100,6 +105,18 @@ enum SyncCommand {
             // What cannot be compared is told in any case.
             reporter.finish(ToldFailures.Changes(new: [error.message], over: []), last: last)
         }
+    }
+
+    /// What `--prune` and its own options say; nil without it.
+    private static func prune(_ arguments: Arguments) throws(CommandError) -> PruneOptions? {
+        let others: [OptionName] = [.maxDelete, .grace, .maxSize]
+        guard arguments.has(.prune) else {
+            if let other = others.first(where: arguments.has) {
+                throw CommandError(.usage, "\(other.typed) is for removing files; pass --prune too")
+            }
+            return nil
+        }
+        return try PruneCommand.options(arguments)
     }
 
     /// The first signal raises the stop; USR1 is a question.

@@ -179,13 +179,13 @@ struct EdgeStatusTests {
         #expect(
             Set(object.fields.keys) == [
                 "schema", "cache", "running", "entries", "states", "bytes", "partials", "failures",
-                "last_run",
+                "pauses", "last_run",
             ])
         #expect(
             object["states"]
                 == .object([
                     "current": .number(2), "partial": .number(2), "pending": .number(1), "failed": .number(2),
-                    "deferred": .number(1),
+                    "deferred": .number(1), "paused": .number(0),
                 ]))
         #expect(object["entries"] == .number(8))
         let partials = object["partials"]?.items ?? []

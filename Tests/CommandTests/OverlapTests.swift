@@ -25,7 +25,11 @@ struct OverlapTests {
     func oneWorks(_ count: Int) throws {
         let gate = Gate()
         let origin = try gatedOrigin(gate)
-        let children = try (0..<count).map { _ in try Program.startSync(["\(origin.url)/a"]) }
+        // Written once: none may read it while it is written again.
+        let manifest = try Program.manifest(["\(origin.url)/a"])
+        let children = try (0..<count).map { _ in
+            try Program.start(["sync", manifest, "--cache", Program.cache])
+        }
         // The one that works waits for the origin.
         let left = eventually { () -> Bool? in
             children.count(where: { !$0.isRunning }) == count - 1 ? true : nil
