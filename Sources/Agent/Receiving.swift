@@ -76,9 +76,25 @@ extension Transfer {
         var broken: Setback?
         var stall = StallMeter(seconds: context.options.stallTimeout)
         receiving: while true {
+            // All of it may be here, and what is left to read is its end alone.
+            let isWhole = body.end == length
+            let room = isWhole ? buffer.count : context.shaper.reserve(buffer.count)
+            guard room > 0 else {
+                context.spendAllowance()
+                broken = Setback(.stopped, "stopped", "stopped")
+                break receiving
+            }
+            let came: Int
             do throws(TransportError) {
-                let count = try connection?.receiveBody(into: buffer, until: stall.deadline) ?? 0
-                if count == 0 { break receiving }
+                let count =
+                    try connection?.receiveBody(
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<room]), until: stall.deadline)
+                    ?? 0
+                came = count
+                if count == 0 {
+                    if !isWhole { context.shaper.giveBack(room) }
+                    break receiving
+                }
                 stall.received(count)
                 let (sum, overflow) = length.addingReportingOverflow(UInt64(count))
                 if overflow || sum > body.end ?? .max {
@@ -87,6 +103,7 @@ extension Transfer {
                 }
                 length = sum
             } catch {
+                if !isWhole { context.shaper.giveBack(room) }
                 broken = Setback(transport: error)
                 break receiving
             }
@@ -110,6 +127,7 @@ extension Transfer {
                 if error.isDiskFull, !error.isFileTooLarge { makeRoom(active) }
                 break receiving
             }
+            stall.waited(context.shaper.pay(came, reserved: isWhole ? came : room))
         }
         if broken != nil { connection = nil }
 
@@ -282,6 +300,11 @@ private struct StallMeter {
     init(seconds: Double) {
         self.seconds = seconds
         deadline = .now.advanced(bySeconds: seconds)
+    }
+
+    /// The transfer itself let so many seconds pass.
+    mutating func waited(_ seconds: Double) {
+        if seconds > 0 { deadline = deadline.advanced(bySeconds: seconds) }
     }
 
     mutating func received(_ count: Int) {

@@ -19,6 +19,7 @@ final class RunContext: Sendable {
     let counters = Counters()
     let habits = OriginHabits()
     let flights = Flights()
+    let shaper: Shaper
     let pausing = Pausing()
     private let suspicions = Monitor(Doubts())
     private let left = Monitor<[String: (why: String, entries: Int)]>([:])
@@ -38,6 +39,7 @@ final class RunContext: Sendable {
         self.scheduler = scheduler
         self.network = network
         self.stop = stop
+        shaper = Shaper(timetable: options.limitRate, bytes: options.maxBytes, stop: stop)
         boot = bootIdentifier()
         mount = cache.partials.mountIdentifier()
     }
@@ -74,6 +76,12 @@ final class RunContext: Sendable {
     /// The jobs that ended with a refused certificate.
     var held: [(Job, Setback)] { suspicions.withLock { $0.refused } }
 
+    /// Somebody needs bytes and none are left to receive: the run ends as at a signal.
+    func spendAllowance() {
+        counters.isAllowanceSpent.store(true, ordering: .relaxed)
+        stop.raise()
+    }
+
     /// Bytes that must stay free on the file system.
     func reserve(total: UInt64) -> UInt64 { options.reserve ?? min(64 << 20, total / 100) }
 }
@@ -93,6 +101,21 @@ final class Counters: Sendable {
     }
     /// Disk or ledger failed: the run ends with 74.
     let diskFailed = Atomic<Bool>(false)
+    /// The run might have received more than it may.
+    let isAllowanceSpent = Atomic<Bool>(false)
+    private let answers = Mutex<[Int: UInt64]>([:])
+
+    /// A request was answered with this status; nil: not at all.
+    func answered(_ status: Int?) {
+        requests.add(1, ordering: .relaxed)
+        answers.withLock { $0[status ?? 0, default: 0] += 1 }
+    }
+
+    /// How many requests met which status.
+    var requestsByCode: [(code: String, count: UInt64)] {
+        answers.withLock { $0 }.sorted { $0.key < $1.key }
+            .map { ($0.key == 0 ? "none" : "\($0.key)", $0.value) }
+    }
 
     /// One more entry that is not current at the end of this run.
     func notCurrent(isPermanent: Bool) {

@@ -1,3 +1,4 @@
+package import Reconcile
 package import Storage
 package import Wire
 
@@ -47,6 +48,13 @@ package struct SyncOptions: Sendable {
     package var only: Set<Key>?
     /// Bytes to leave free on the file system; nil: the smaller of 64 MiB and 1 %.
     package var reserve: UInt64?
+
+    /// Bytes per second that the run receives, by the time of the day; nil for no bound.
+    package var limitRate: RateTimetable?
+    /// Body bytes that the run receives at most; then it ends as at a signal.
+    package var maxBytes: UInt64?
+    /// Small files first, by the manifest's size or the ledger's; needs all manifests before the first transfer.
+    package var smallestFirst = false
 
     package init(manifests: [String], cache: String) {
         self.manifests = manifests

@@ -3,6 +3,8 @@ package import Storage
 
 /// Something that happened during a run and that the edge may turn into a sentence.
 package enum Notice: Sendable {
+    /// The cache is ours, and the run begins.
+    case began
     /// A bad line, a refused entry or a warning of a manifest.
     case problem(ManifestProblem)
     /// An entry will not be current at the end of this run. The URL is masked.
@@ -60,6 +62,8 @@ package struct SyncOutcome: Sendable {
     package var paused = 0
     package var bytesReceived: UInt64 = 0
     package var requests = 0
+    /// The manifests were read to their end.
+    package var isWhole = true
     /// The network was gone, at the end at least.
     package var isOffline = false
 

@@ -54,6 +54,7 @@ package final class SyncRun: Sendable {
         }
         let lock = try cache.lock(waiting: options.waitLock, stop: stop)
         try warn(of: cache)
+        notice(.began)
         let network = try makeNetwork()
         let opened = try OpenedLedger.open(in: cache, notice: notice)
         let (run, partials) = (opened.run, opened.partials)
@@ -89,13 +90,7 @@ package final class SyncRun: Sendable {
 
     /// The way to the hosts. Files that the options name for TLS are read at once, so that a bad one ends the run.
     private func makeNetwork() throws(SyncError) -> Network {
-        var proxies = options.proxies
-        proxies.exceptions = proxies.exceptions.mappingNames(asciiName)
-        let network = Network(
-            tls: TLSOptions(
-                authorities: options.caCertificates, certificate: options.certificate,
-                key: options.certificateKey),
-            proxies: proxies, connectTimeout: options.connectTimeout, stop: stop)
+        let network = options.network(stop: stop)
         guard options.caCertificates != nil || options.certificate != nil else { return network }
         do throws(TLSSetupError) {
             _ = try network.tls()
@@ -180,7 +175,7 @@ package final class SyncRun: Sendable {
         while true {
             let entries: [Entry]
             do throws(ManifestError) {
-                let limit = options.isStrict ? Int.max : Self.batch
+                let limit = options.isStrict || options.smallestFirst ? Int.max : Self.batch
                 guard let batch = try manifests.next(limit: limit, problems: { notice(.problem($0)) }) else {
                     break
                 }
@@ -218,11 +213,9 @@ package final class SyncRun: Sendable {
             if found[place] == nil { unknown.append(entries[index].freshRow) }
         }
         if !unknown.isEmpty { context.keeper.introduce(unknown) }
-        // Higher priority first, else as the manifest has it.
-        let turns =
-            entries.contains { $0.priority != 0 }
-            ? entries.indices.sorted { (-entries[$0].priority, $0) < (-entries[$1].priority, $1) }
-            : Array(entries.indices)
+        let turns = turns(of: entries, smallestFirst: options.smallestFirst) { index in
+            entries[index].size ?? partials[entries[index].key]?.total ?? rows[index]?.copy?.size
+        }
         for index in turns {
             let entry = entries[index]
             switch try context.admit(
@@ -290,8 +283,9 @@ package final class SyncRun: Sendable {
         _ context: RunContext, run: RunRow, manifests: borrowing Manifests, trouble: SyncError?,
         lock: consuming CacheLock
     ) throws(SyncError) -> SyncOutcome {
+        let counters = context.counters
         for job in context.scheduler.remaining() {
-            context.counters.deferred.add(1, ordering: .relaxed)
+            counters.deferred.add(1, ordering: .relaxed)
             guard let setback = job.setback else { continue }
             job.remember(setback, now: wallSeconds())
             context.keeper.save(job.row)
@@ -306,8 +300,10 @@ package final class SyncRun: Sendable {
             }
         }
         concludeRefused(context)
+        if counters.isAllowanceSpent.load(ordering: .relaxed), let bytes = options.maxBytes {
+            notice(.general("the run may receive \(bytes) bytes (--max-bytes), and they are spent"))
+        }
         var run = run
-        let counters = context.counters
         func figures() -> SyncOutcome {
             var outcome = SyncOutcome(exitCode: 0)
             outcome.entries = counters.entries.load(ordering: .relaxed) + manifests.refused
@@ -317,6 +313,7 @@ package final class SyncRun: Sendable {
             outcome.pending = outcome.entries - outcome.current - outcome.failed - outcome.paused
             outcome.bytesReceived = counters.bytes.load(ordering: .relaxed)
             outcome.requests = counters.requests.load(ordering: .relaxed)
+            outcome.isWhole = counters.manifestEnded.load(ordering: .relaxed)
             outcome.isOffline = isOffline
             // The order is the contract's: 74, then 1, then 75.
             outcome.exitCode =
@@ -341,6 +338,7 @@ package final class SyncRun: Sendable {
                 run.received = outcome.bytesReceived
                 run.paused = outcome.paused
                 try ledger.finishRun(run)
+                try ledger.count(counters, exitCode: outcome.exitCode, at: run.ended)
             }
         } catch {
             context.cache.condemn(error)
@@ -426,14 +424,5 @@ struct Timer {
     func end() {
         own.raise()
         thread?.join()
-    }
-}
-
-/// A host name in the form of IDNA; nil when it has none.
-private func asciiName(_ name: String) -> String? {
-    do throws(TransportError) {
-        return try asciiHost(name)
-    } catch {
-        return nil
     }
 }

@@ -65,8 +65,14 @@ struct Transfer: ~Copyable {
                 (partial, asked) = (nil, .whole)
             }
 
-            let head = try exchange(asked, of: job, redirects: redirects, over: &connection)
-            context.counters.requests.add(1, ordering: .relaxed)
+            let head: ResponseHead
+            do throws(Setback) {
+                head = try exchange(asked, of: job, redirects: redirects, over: &connection)
+            } catch {
+                if error.remedy != .stopped { context.counters.answered(nil) }
+                throw error
+            }
+            context.counters.answered(head.status)
             let length: UInt64? =
                 if case .length(let length)? = connection?.framing?.body { length } else { nil }
             let answer = AnswerFacts(head: head, length: length, now: now)

@@ -41,6 +41,11 @@ package struct Descriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Writes all of the bytes. See write(2).
+    package borrowing func write(bytes: borrowing [UInt8]) throws(SystemError) {
+        try bytes.span.withUnsafeBytes { (buffer) throws(SystemError) in try write(all: buffer) }
+    }
+
     /// Writes the whole buffer at an offset. Returns only when all of it was taken. See pwrite(2).
     package borrowing func write(all buffer: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
         var rest = buffer

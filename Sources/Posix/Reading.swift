@@ -62,3 +62,17 @@ package func firstOffset(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> In
     }
     return UnsafeRawPointer(found) - start
 }
+
+/// The whole of a regular file; nil when it is longer than the limit, in bytes.
+package func wholeFile(at path: String, limit: Int) throws(SystemError) -> [UInt8]? {
+    let file = try Descriptor(reading: path)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit + 1, alignment: 1)
+    defer { buffer.deallocate() }
+    var filled = 0
+    while filled <= limit {
+        let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+        if count == 0 { return Array(buffer[..<filled]) }
+        filled += count
+    }
+    return nil
+}

@@ -4,7 +4,7 @@ package import Posix
 /// The folder of finished files, with the lock and the unfinished ones below it, and the ledger's folder, which is
 /// there as well unless another was named.
 package final class CacheFolder: Sendable {
-    static let stateName = ".syncagent"
+    package static let stateName = ".syncagent"
     static let partialsName = "partial"
     static let lockName = "lock"
     static let tagName = "CACHEDIR.TAG"

@@ -23,6 +23,9 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
     private var origin: Statement
     private var runs: Statement
     private var publicationRows: Statement
+    private var counterRows: Statement
+    private var waitingSince: Statement
+    private var failures: Statement
     var care: LedgerCareReader
 
     /// Opens the ledger in the folder `.syncagent`; nil when there is none. Waits at most `patience` milliseconds,
@@ -109,8 +112,29 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
             partials: partials, states: states, origin: origin, runs: runs,
             publicationRows: try database.prepare(
                 "SELECT id, names FROM publication ORDER BY id", "reading the publications"),
+            counterRows: try database.prepare(
+                "SELECT name, value FROM counter ORDER BY name", "reading the counters"),
+            waitingSince: try database.prepare(waitingSinceText, "reading who waits"),
+            failures: try database.prepare(
+                """
+                SELECT \(entryColumns) FROM entry WHERE state IN (\(EntryState.failed.rawValue),
+                \(EntryState.deferred.rawValue)) ORDER BY id LIMIT ?
+                """, "reading the failures"),
             care: try LedgerCareReader.prepare(on: database))
     }
+
+    /// An entry that failed for now waits since it first failed; one that nothing speaks against, since the run that
+    /// brought it began, or since the oldest run that is remembered.
+    private static let waitingSinceText = """
+        SELECT min(since) FROM (
+            SELECT min(failed_since) AS since FROM entry WHERE state = \(EntryState.deferred.rawValue)
+            UNION ALL
+            SELECT coalesce(
+                (SELECT max(started) FROM arrival WHERE last_entry < first.id),
+                (SELECT min(started) FROM arrival))
+            FROM (SELECT min(id) AS id FROM entry WHERE state = \(EntryState.pending.rawValue)) AS first
+            WHERE first.id IS NOT NULL)
+        """
 
     /// Lets the body see one and the same state in all that it reads. Not to be nested; keep it short, since the
     /// writer's log cannot be emptied meanwhile.
@@ -219,6 +243,36 @@ package struct LedgerReader: ~Copyable, @unchecked Sendable {
         return try withLedgerErrors { () throws(DatabaseError) in
             try self.origin.bind(origin.description)
             return try self.origin.step() ? self.origin.integer() : nil
+        }
+    }
+
+    /// The numbers that outlive the runs, by name.
+    package mutating func counters() throws(LedgerError) -> [(name: String, value: Int64)] {
+        defer { counterRows.reset() }
+        return try withLedgerErrors { () throws(DatabaseError) in
+            var found: [(String, Int64)] = []
+            while try counterRows.step() { found.append((counterRows.text(), counterRows.integer())) }
+            return found
+        }
+    }
+
+    /// The wall second since when the entry that waits longest is neither current nor failed for good; nil when none
+    /// waits.
+    package mutating func oldestWait() throws(LedgerError) -> Int64? {
+        defer { waitingSince.reset() }
+        return try withLedgerErrors { () throws(DatabaseError) in
+            try waitingSince.step() ? waitingSince.optionalInteger() : nil
+        }
+    }
+
+    /// Entries whose last try failed, in the order in which they first came, at most so many.
+    package mutating func failures(limit: Int) throws(LedgerError) -> [EntryRow] {
+        defer { failures.reset() }
+        return try withLedgerErrors { () throws(DatabaseError) in
+            try failures.bind(Int64(max(limit, 0)))
+            var rows: [EntryRow] = []
+            while try failures.step() { if let row = failures.entryRow() { rows.append(row) } }
+            return rows
         }
     }
 

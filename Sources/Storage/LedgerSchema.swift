@@ -1,7 +1,8 @@
 /// The ledger's tables: `entry` (one row a key), `partial` (one row an unfinished file), `origin` (who asked for
 /// patience), `run` (the last runs), `publication` (groups of files that are getting their names), `manifest` and
-/// `asked` (what was mirrored, and which keys each asks for), `leaving` (keys that nobody asks for any more) and
-/// `pause` (who is not to be asked for).
+/// `asked` (what was mirrored, and which keys each asks for), `leaving` (keys that nobody asks for any more), `pause`
+/// (who is not to be asked for), `counter` (sums over all runs) and `arrival` (the last entry that there was when a run
+/// began).
 ///
 /// Numbers that a server chose are stored clamped to 64 bits with sign; inode and fingerprint bit for bit. A copy
 /// is there when its size is not NULL, a failure when `failed_since` is not.
@@ -98,6 +99,15 @@ enum LedgerSchema {
             pattern TEXT UNIQUE,
             subject TEXT NOT NULL,
             paused INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE counter (
+            name TEXT NOT NULL PRIMARY KEY,
+            value INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE arrival (
+            run INTEGER PRIMARY KEY,
+            started INTEGER NOT NULL,
+            last_entry INTEGER NOT NULL
         ) STRICT;
         """
     ]

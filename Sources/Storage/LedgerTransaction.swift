@@ -18,6 +18,10 @@ package struct LedgerTransaction: ~Copyable {
     private var insertPublication: Statement
     private var deletePublication: Statement
     private var confirmEntry: Statement
+    private var addToCounter: Statement
+    private var setCounter: Statement
+    private var insertArrival: Statement
+    private var forgetArrivals: Statement
     /// For what manifests ask, and for files that are read again or go.
     var lists: LedgerLists
     var upkeep: LedgerUpkeep
@@ -63,6 +67,18 @@ package struct LedgerTransaction: ~Copyable {
                 UPDATE entry SET received = ?, fresh_until = ?, immutable = ?, trust = ?, max_age = ?
                 WHERE key = ?
                 """, "confirming an entry"),
+            // Beyond 2^62 it stays where it is, as the sum of two must still be a number.
+            addToCounter: try database.prepare(
+                """
+                INSERT INTO counter (name, value) VALUES (?, min(?, 1 << 61))
+                ON CONFLICT (name) DO UPDATE SET value = min(value + excluded.value, 1 << 62)
+                """, "adding to a counter"),
+            setCounter: try database.prepare(
+                LedgerSchema.upsert("counter", "name, value"), "setting a counter"),
+            insertArrival: try database.prepare(
+                "INSERT INTO arrival (run, started, last_entry) SELECT ?, ?, coalesce(max(id), 0) FROM entry",
+                "noting the last entry"),
+            forgetArrivals: try database.prepare("DELETE FROM arrival WHERE run <= ?", "deleting old runs"),
             lists: try LedgerLists.prepare(on: database), upkeep: try LedgerUpkeep.prepare(on: database))
     }
 
@@ -184,6 +200,12 @@ package struct LedgerTransaction: ~Copyable {
             try forgetRuns.run()
             try forgetOrigins.bind(row.started)
             try forgetOrigins.run()
+            try insertArrival.bind(identifier)
+            try insertArrival.bind(row.started)
+            try insertArrival.run()
+            try forgetArrivals.bind(
+                identifier.subtractingReportingOverflow(LedgerSchema.runsKept).partialValue)
+            try forgetArrivals.run()
             return identifier
         }
     }
@@ -194,6 +216,24 @@ package struct LedgerTransaction: ~Copyable {
             try LedgerTransaction.bind(row, to: &updateRun)
             try updateRun.bind(row.identifier)
             try updateRun.run()
+        }
+    }
+
+    /// Adds to a sum over all runs.
+    package mutating func add(_ amount: UInt64, to counter: LedgerCounter) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try addToCounter.bind(counter.name)
+            try addToCounter.bind(Int64(clamping: amount))
+            try addToCounter.run()
+        }
+    }
+
+    /// Remembers a number in place of the one before.
+    package mutating func set(_ counter: LedgerCounter, to value: Int64) throws(LedgerError) {
+        try withLedgerErrors { () throws(DatabaseError) in
+            try setCounter.bind(counter.name)
+            try setCounter.bind(value)
+            try setCounter.run()
         }
     }
 

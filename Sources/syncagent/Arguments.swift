@@ -21,15 +21,43 @@ enum Invocation {
 struct Arguments {
     let command: Command
     var operands: [Argument] = []
+    /// Where the operands come from.
+    var operandsOrigin = SettingOrigin.flag
     private var values: [OptionName: [String]] = [:]
+    /// What else says something, the first beating the others.
+    var layers: [SettingLayer] = []
+    /// The configuration file that was read, and the profile that was chosen from it.
+    var configuration: String?
+    var chosenProfile: String?
 
     init(command: Command) { self.command = command }
 
-    /// Whether the switch was given.
-    func has(_ name: OptionName) -> Bool { values[name] != nil }
+    /// Whether the switch, or the option, was given.
+    func has(_ name: OptionName) -> Bool { found(name)?.isEmpty == false }
 
     /// The last value of an option: who repeats it changes their mind.
-    func value(_ name: OptionName) -> String? { values[name]?.last }
+    func value(_ name: OptionName) -> String? { found(name)?.last }
+
+    /// Where an option's value comes from.
+    func origin(of name: OptionName) -> SettingOrigin {
+        if values[name] != nil { return .flag }
+        return layers.first { $0.values[name] != nil }?.origins[name] ?? .standard
+    }
+
+    private func found(_ name: OptionName) -> [String]? {
+        values[name] ?? layers.first { $0.values[name] != nil }?.values[name]
+    }
+
+    /// The values of a repeatable option by their origins, the first beating the others.
+    func layered(_ name: OptionName) -> [[String]] {
+        ([values[name]] + layers.map { $0.values[name] }).compactMap { $0 }
+    }
+
+    /// A value that will not do, with what would; the message follows the option's name.
+    func refusal(_ name: OptionName, _ message: String) -> CommandError {
+        let origin = origin(of: name)
+        return CommandError(origin.refusal, "\(origin.subject(name)) \(message)")
+    }
 
     /// The last value of an option, else what the table says holds without it.
     func text(_ name: OptionName) -> String {
@@ -37,11 +65,15 @@ struct Arguments {
     }
 
     /// Every value of a repeatable option, in order.
-    func all(_ name: OptionName) -> [String] { values[name] ?? [] }
+    func all(_ name: OptionName) -> [String] { found(name) ?? [] }
 
     /// Reads the words behind the program's name. Options may stand before the command, before operands and
     /// behind them; `--` ends them; a lone `-` is an operand.
-    static func parse(_ words: [Argument]) throws(CommandError) -> Invocation {
+    ///
+    /// - Parameter configure: adds what stands elsewhere, before operands are missed.
+    static func parse(
+        _ words: [Argument], configure: (inout Arguments) throws(CommandError) -> Void = { _ in }
+    ) throws(CommandError) -> Invocation {
         var command: Command?
         var operands: [Argument] = []
         var given: [(row: OptionRow, value: String?)] = []
@@ -92,7 +124,10 @@ struct Arguments {
         guard let command else {
             throw CommandError(.usage, "no command; syncagent --help lists them")
         }
-        return .run(try assembled(command, operands, given))
+        var arguments = try assembled(command, operands, given)
+        try configure(&arguments)
+        try arguments.checkOperands()
+        return .run(arguments)
     }
 
     private static func assembled(
@@ -102,7 +137,7 @@ struct Arguments {
         arguments.operands = operands
         for (row, value) in given {
             // An option before the command could not be checked when it was read.
-            guard row.commands.contains(command) else { throw misplaced(row, command) }
+            guard row.isKnown(to: command) else { throw misplaced(row, command) }
             if let value, !row.choices.isEmpty, !row.choices.contains(value) {
                 throw CommandError(
                     .usage,
@@ -111,6 +146,11 @@ struct Arguments {
             }
             arguments.values[row.name, default: []].append(value ?? "")
         }
+        return arguments
+    }
+
+    private func checkOperands() throws(CommandError) {
+        if command == .config, operandsOrigin != .flag { return }
         guard operands.count >= command.operandCount.lowerBound else {
             throw CommandError(
                 .usage,
@@ -121,7 +161,6 @@ struct Arguments {
             throw CommandError(
                 .usage, "one argument too many: \(extra); syncagent \(command.rawValue) --help")
         }
-        return arguments
     }
 
     private static func command(named name: String) throws(CommandError) -> Command {
@@ -141,7 +180,7 @@ struct Arguments {
             let name = parts.first.map(String.init) ?? ""
             let value = parts.count > 1 ? String(parts[1]) : nil
             if let row = OptionTable.rows.first(where: { $0.name.rawValue == name }) {
-                if let command, !row.commands.contains(command) { throw misplaced(row, command) }
+                if let command, !row.isKnown(to: command) { throw misplaced(row, command) }
                 return (row, value)
             }
             throw unknown("--" + name, for: command)
@@ -149,7 +188,7 @@ struct Arguments {
         if text.count == 2, let letter = text.last,
             let row = OptionTable.rows.first(where: { $0.letter == letter })
         {
-            if let command, !row.commands.contains(command) { throw misplaced(row, command) }
+            if let command, !row.isKnown(to: command) { throw misplaced(row, command) }
             return (row, nil)
         }
         throw unknown(text, for: command)

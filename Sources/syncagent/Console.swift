@@ -14,8 +14,19 @@ enum Console {
         }
     }
 
+    /// How bad it is, in the numbers of syslog(3).
+    enum Severity: Int { case error = 3, warning = 4, info = 6 }
+
+    /// Whether standard error goes to the journal, which takes a severity before each line (sd-daemon(3)).
+    static let isJournal = StandardStream.error.isJournal(environmentValue("JOURNAL_STREAM"))
+
+    /// One sentence under the program's name, as a line.
+    static func line(_ message: String, _ severity: Severity, isJournal: Bool = isJournal) -> String {
+        (isJournal ? "<\(severity.rawValue)>" : "") + "syncagent: " + DisplayText.printable(message) + "\n"
+    }
+
     /// Writes one sentence to standard error, under the program's name.
-    static func complain(_ message: String) { tell("syncagent: " + DisplayText.printable(message) + "\n") }
+    static func complain(_ message: String) { tell(line(message, .error)) }
 
     /// Writes text to standard error as it is.
     static func tell(_ text: String) {

@@ -13,7 +13,10 @@ struct Main {
 
     private static func run(_ words: [Argument]) -> Int32 {
         do throws(CommandError) {
-            switch try Arguments.parse(words) {
+            let invocation = try Arguments.parse(words) { (arguments) throws(CommandError) in
+                try Configuration.apply(to: &arguments, environment: environmentValue)
+            }
+            switch invocation {
             case .help(let command): try Console.print(Help.text(command))
             case .version: try Console.print("syncagent \(Help.version)\n")
             case .run(let arguments):
@@ -22,6 +25,7 @@ struct Main {
                 case .status: return try StatusCommand.run(arguments)
                 case .path: return try PathCommand.run(arguments)
                 case .plan: return try PlanCommand.run(arguments)
+                case .config: return try ConfigCommand.run(arguments)
                 case .pause, .resume: return try PauseCommand.run(arguments)
                 case .verify: return try VerifyCommand.run(arguments)
                 case .prune: return try PruneCommand.run(arguments)

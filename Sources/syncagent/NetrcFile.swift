@@ -1,7 +1,8 @@
 internal import Posix
 internal import Wire
 
-/// The file of `--netrc-file`, or `~/.netrc`.
+/// The file of `--netrc-file`, or `~/.netrc`. One among systemd's credentials (systemd.exec(5), LoadCredential=) is
+/// guarded by its folder.
 enum NetrcFile {
     /// Bytes; a longer file is no netrc.
     private static let largest = 1 << 20
@@ -18,7 +19,9 @@ enum NetrcFile {
             guard !path.isEmpty else {
                 throw CommandError(.usage, "--netrc-file wants a file, not an empty word")
             }
-            return try parse(path)
+            // Only the service's user may enter the folder, and what the ACL grants shows as the group's permission.
+            let credentials = environment("CREDENTIALS_DIRECTORY").map { $0 + "/" }
+            return try parse(path, isGuarded: credentials.map { path.hasPrefix($0) } ?? false)
         }
         guard arguments.has(.netrc) else { return nil }
         guard let home = environment("HOME") else {
@@ -27,8 +30,8 @@ enum NetrcFile {
         return try parse(home + "/.netrc")
     }
 
-    private static func parse(_ path: String) throws(CommandError) -> Netrc {
-        let bytes = try contents(of: path)
+    private static func parse(_ path: String, isGuarded: Bool = false) throws(CommandError) -> Netrc {
+        let bytes = try contents(of: path, isGuarded: isGuarded)
         do throws(NetrcError) {
             return try Netrc(parsing: bytes)
         } catch {
@@ -36,7 +39,8 @@ enum NetrcFile {
         }
     }
 
-    private static func contents(of path: String) throws(CommandError) -> [UInt8] {
+    /// - Parameter isGuarded: by its folder, whatever its own mode says.
+    private static func contents(of path: String, isGuarded: Bool) throws(CommandError) -> [UInt8] {
         let (bytes, status) = try onDisk(path) { () throws(SystemError) in
             let file = try Descriptor(reading: path)
             // Asked of the open file, so that what is judged is what is read.
@@ -46,7 +50,7 @@ enum NetrcFile {
         guard status.kind == .regular else {
             throw CommandError(.configuration, "cannot read \(path): it is no regular file")
         }
-        guard status.mode & otherPeoples == 0 else {
+        guard isGuarded || status.mode & otherPeoples == 0 else {
             throw CommandError(
                 .configuration, "\(path) can be read by others, and it holds passwords; chmod 600 \(path)")
         }

@@ -1,6 +1,6 @@
 /// What the program can be told to do.
 enum Command: String, CaseIterable {
-    case sync, status, path, plan, pause, resume, verify, prune
+    case sync, status, path, plan, config, pause, resume, verify, prune
 
     /// What stands behind the command's name.
     var operands: String {
@@ -8,6 +8,7 @@ enum Command: String, CaseIterable {
         case .sync, .plan: "MANIFEST..."
         case .status: "[URL...]"
         case .path: "URL"
+        case .config: ""
         case .pause, .resume: "[URL...]"
         case .verify, .prune: "[MANIFEST...]"
         }
@@ -19,6 +20,15 @@ enum Command: String, CaseIterable {
         case .sync, .plan: 1...Int.max
         case .status, .pause, .resume, .verify, .prune: 0...Int.max
         case .path: 1...1
+        case .config: 0...0
+        }
+    }
+
+    /// Its operands may come from the configuration.
+    var takesManifests: Bool {
+        switch self {
+        case .sync, .plan, .config: true
+        case .status, .path, .pause, .resume, .verify, .prune: false
         }
     }
 
@@ -29,6 +39,7 @@ enum Command: String, CaseIterable {
         case .status: "tell what is here, what is missing, how far and why"
         case .path: "print the path of a URL's file in the cache"
         case .plan: "tell what a sync would do, without asking the network"
+        case .config: "tell which settings hold, and where each comes from"
         case .pause: "leave entries alone from now on, also in a sync that is at work"
         case .resume: "go on with paused entries, from the bytes that are there"
         case .verify: "read the files again and name those that have changed on the disk"
@@ -56,6 +67,11 @@ enum Command: String, CaseIterable {
         case .plan:
             """
             Reads manifests, ledger and the cache folder, and counts.
+            """
+        case .config:
+            """
+            The command line beats the environment ($SYNCAGENT_JOBS and the like), that the profile, that the rest
+            of the file, that the defaults. Secrets are masked.
             """
         case .pause:
             """
@@ -113,6 +129,16 @@ enum OptionName: String, CaseIterable {
     case userAgent = "user-agent"
     case quiet
     case progress
+    case config
+    case profile
+    case limitRate = "limit-rate"
+    case maxBytes = "max-bytes"
+    case order
+    case log
+    case notifyChange = "notify-change"
+    case textfile
+    case ping
+    case onRunEnd = "on-run-end"
     case prune
     case maxDelete = "max-delete"
     case grace
@@ -121,7 +147,6 @@ enum OptionName: String, CaseIterable {
     case yes
     case dryRun = "dry-run"
     case repair
-    case limitRate = "limit-rate"
     case keepDamaged = "keep-damaged"
     case all
     case match
@@ -153,6 +178,11 @@ struct OptionRow {
     var isRepeatable = false
     /// Its argument may be a secret, or hold one.
     var isSecret = false
+
+    /// `config` takes what `sync` takes, to tell what would hold.
+    func isKnown(to command: Command) -> Bool {
+        commands.contains(command) || command == .config && commands.contains(.sync)
+    }
 }
 
 /// All options, in the order of the help.
@@ -235,6 +265,29 @@ enum OptionTable {
             name: .progress, argument: "WHEN", choices: ["auto", "always", "never"], commands: [.sync],
             help: "show progress: auto, always or never", standard: "auto"),
         OptionRow(
+            name: .limitRate, argument: "RATE", commands: [.sync, .verify],
+            help: "bytes per second for the whole run: 500k, or '08:00,512k 18:00,off'", standard: "off"),
+        OptionRow(
+            name: .maxBytes, argument: "SIZE", commands: [.sync],
+            help: "end the run when it has received so much"),
+        OptionRow(
+            name: .order, argument: "ORDER", choices: ["manifest", "smallest"], commands: [.sync],
+            help: "take entries as the manifest has them, or small ones first", standard: "manifest"),
+        OptionRow(
+            name: .log, argument: "FILE", commands: [.sync], help: "append a line (logfmt) for each event"),
+        OptionRow(
+            name: .notifyChange, commands: [.sync],
+            help: "off a terminal, tell of a failure when it begins and when it is over"),
+        OptionRow(
+            name: .textfile, argument: "FILE", commands: [.sync],
+            help: "write metrics for Prometheus' textfile collector (*.prom)"),
+        OptionRow(
+            name: .ping, argument: "URL", commands: [.sync],
+            help: "ask URL/start, then URL or URL/EXITCODE, as healthchecks.io wants it", isSecret: true),
+        OptionRow(
+            name: .onRunEnd, argument: "COMMAND", commands: [.sync],
+            help: "run this by /bin/sh at the end, with $SYNCAGENT_EXIT and more"),
+        OptionRow(
             name: .prune, commands: [.sync],
             help: "after a run that ended with 0, remove what no manifest asks for any more"),
         OptionRow(
@@ -253,21 +306,25 @@ enum OptionTable {
         OptionRow(name: .dryRun, letter: "n", commands: [.prune], help: "list what would go; change nothing"),
         OptionRow(name: .repair, commands: [.verify], help: "fetch what is damaged again, now"),
         OptionRow(
-            name: .limitRate, argument: "SIZE", commands: [.verify], help: "read so many bytes a second"),
-        OptionRow(
             name: .keepDamaged, commands: [.verify],
             help: "keep damaged files in .syncagent/damaged"),
         OptionRow(name: .all, commands: [.pause, .resume], help: "all entries"),
         OptionRow(
             name: .match, argument: "GLOB", commands: [.pause, .resume],
             help: "entries whose URL is like this", isRepeatable: true),
-        OptionRow(name: .json, commands: [.status, .plan], help: "write JSON"),
+        OptionRow(name: .json, commands: [.status, .plan, .config], help: "write JSON"),
         OptionRow(name: .watch, commands: [.status], help: "tell again every second, until interrupted"),
         OptionRow(name: .id, commands: [.path], help: "the argument is an entry's id= instead of its URL"),
+        OptionRow(
+            name: .config, argument: "FILE", commands: Command.allCases, help: "the configuration file",
+            standard: "~/.config/syncagent/config.json, or in /etc"),
+        OptionRow(
+            name: .profile, argument: "NAME", commands: Command.allCases,
+            help: "take the settings of this profile in it"),
         OptionRow(name: .help, letter: "h", commands: Command.allCases, help: "print this help"),
         OptionRow(name: .version, letter: "V", commands: Command.allCases, help: "print the version"),
     ]
 
     /// The options that a command knows.
-    static func rows(for command: Command) -> [OptionRow] { rows.filter { $0.commands.contains(command) } }
+    static func rows(for command: Command) -> [OptionRow] { rows.filter { $0.isKnown(to: command) } }
 }

@@ -12,7 +12,7 @@ enum Sentences {
         case .failed(let url, let place, _, _, let message):
             (place.map { self.place($0) + ": " } ?? "") + url + ": " + message
         case .remark(let url, let message): url + ": " + message
-        case .changed: nil
+        case .changed, .began: nil
         case .warning(let message), .general(let message): message
         }
     }
@@ -71,6 +71,9 @@ enum Sentences {
         return CommandError(
             code, "cannot use \(error.path): \(error.reason)" + (error.advice.map { "; " + $0 } ?? ""))
     }
+
+    /// A text that may hold a URL, without its secrets.
+    static func masked(_ text: String) -> String { HTTPURL.maskedWord(text) }
 
     /// Somebody may have given a URL.
     private static func manifest(_ name: String) -> String {

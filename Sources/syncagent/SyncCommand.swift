@@ -7,13 +7,39 @@ internal import Wire
 enum SyncCommand {
     static func run(_ arguments: Arguments) throws(CommandError) -> Int32 {
         let cache = try CachePath.resolve(option: arguments.value(.cache), environment: environmentValue)
-        let options = try options(arguments, cache: cache)
-        let prune = try prune(arguments)
-        let reporter = Reporter(manner(arguments))
+        let reports = try RunReports(arguments, cache: cache)
+        let began = Instant.now
+        do throws(CommandError) {
+            let options = try options(arguments, cache: cache)
+            _ = try prune(arguments)
+            return try run(options, arguments, reports, began: began)
+        } catch {
+            // A run that could not even begin is what a monitor is for.
+            reports.prepare(SyncOptions(manifests: [], cache: cache))
+            reports.end(
+                RunReports.Ending(
+                    exitCode: error.code.rawValue, outcome: nil, message: error.message,
+                    seconds: Instant.now.seconds(since: began)))
+            throw error
+        }
+    }
+
+    private static func run(
+        _ options: SyncOptions, _ arguments: Arguments, _ reports: RunReports, began: Instant
+    ) throws(CommandError) -> Int32 {
+        let manner = manner(arguments)
+        let reporter = Reporter(manner)
+        let changes = manner.tellsChanges ? ChangeWatch(cache: options.cache, state: options.state) : nil
+        var manager = ServiceManager(environment: environmentValue)
         let ending = Monitor(Progress())
         let (stop, signals) = try watchSignals { ending.signal { $0.wasAsked = true } }
-        let sync = SyncRun(options: options, stop: stop) { reporter.take($0) }
-        let began = Instant.now
+        reports.prepare(options)
+        let sync = SyncRun(options: options, stop: stop) { notice in
+            reporter.take(notice)
+            reports.take(notice)
+            changes?.take(notice)
+        }
+        manager?.began()
         do throws(SystemError) {
             // The main thread draws; it must not be the one that waits for servers.
             try WorkerThread(name: "sync") {
@@ -28,19 +54,56 @@ enum SyncCommand {
         } catch {
             throw CommandError(.inputOutput, "cannot start a thread: \(error.reason)")
         }
-        switch ended(ending, drawing: sync, reporter) {
+        let result = ended(ending, drawing: sync, reporter, &manager)
+        let seconds = Instant.now.seconds(since: began)
+        let conclusion: RunReports.Ending
+        switch result {
         case .success(let outcome):
-            reporter.finish(outcome, signal: signals.receivedName, seconds: Instant.now.seconds(since: began))
-            guard outcome.exitCode == 0, let prune else { return outcome.exitCode }
-            return try PruneCommand.runAfterSync(prune, stop)
+            let last = reporter.summary(outcome, signal: signals.receivedName, seconds: seconds)
+            manager?.ending(last)
+            if let changes {
+                if outcome.isOffline { changes.add("offline, no host could be reached") }
+                let work = outcome.exitCode == 0 ? nil : "work remains; run again to go on"
+                conclude(changes, reporter, isWhole: outcome.isWhole, work: work, last: last)
+            } else {
+                reporter.finish(outcome, signal: signals.receivedName, seconds: seconds)
+            }
+            var code = outcome.exitCode
+            if code == 0, let prune = try prune(arguments) {
+                code = try PruneCommand.runAfterSync(prune, stop)
+            }
+            conclusion = RunReports.Ending(
+                exitCode: code, outcome: outcome, message: last, seconds: seconds)
         case .failure(let error):
             let failure = Sentences.failure(error)
+            manager?.ending(failure.message)
             if case .lockHeld = error {
+                // No run was made, and the one that is at work has its own reports.
                 reporter.finishBesideAnother(failure)
+                reports.log?.write(.info, "left", [("message", failure.message)])
+                return failure.code.rawValue
+            }
+            if let changes {
+                changes.add(failure.message)
+                conclude(changes, reporter, isWhole: false, work: nil, last: nil)
             } else {
                 reporter.finish(failure)
             }
-            return failure.code.rawValue
+            conclusion = RunReports.Ending(
+                exitCode: failure.code.rawValue, outcome: nil, message: failure.message, seconds: seconds)
+        }
+        reports.end(conclusion)
+        return conclusion.exitCode
+    }
+
+    private static func conclude(
+        _ changes: ChangeWatch, _ reporter: Reporter, isWhole: Bool, work: String?, last: String?
+    ) {
+        do throws(CommandError) {
+            reporter.finish(try changes.conclude(isWhole: isWhole, work: work), last: last)
+        } catch {
+            // What cannot be compared is told in any case.
+            reporter.finish(ToldFailures.Changes(new: [error.message], over: []), last: last)
         }
     }
 
@@ -84,11 +147,13 @@ enum SyncCommand {
 
     /// Draws, and answers, until the run has ended. The run itself bounds its time.
     private static func ended(
-        _ ending: Monitor<Progress>, drawing sync: SyncRun, _ reporter: Reporter
+        _ ending: Monitor<Progress>, drawing sync: SyncRun, _ reporter: Reporter,
+        _ manager: inout ServiceManager?
     ) -> Result<SyncOutcome, SyncError> {
         let began = Instant.now
         while true {
-            let frame = Instant.now.advanced(bySeconds: reporter.drawsProgress ? 0.1 : 3600)
+            let pause = reporter.drawsProgress ? 0.1 : manager == nil ? 3600 : ServiceManager.interval
+            let frame = Instant.now.advanced(bySeconds: pause)
             let step = ending.wait { progress -> Monitor<Progress>.Next<Step> in
                 if let result = progress.result { return .done(.end(result)) }
                 if progress.wasAsked {
@@ -101,6 +166,8 @@ enum SyncCommand {
             case .end(let result): return result
             case .answer: reporter.answer(sync.snapshot(), seconds: Instant.now.seconds(since: began))
             case .draw:
+                manager?.status(
+                    Reporter.line(sync.snapshot(), seconds: Instant.now.seconds(since: began)))
                 guard reporter.drawsProgress else { continue }
                 reporter.draw(sync.snapshot(), columns: StandardStream.error.columns ?? 80, now: .now)
             }
@@ -118,8 +185,11 @@ enum SyncCommand {
         }
         let means: ProgressPainter.Means =
             !isTerminal ? .lines : Console.allowsEscapes ? .escapes : .carriageReturn
-        return Reporter.Manner(
+        var manner = Reporter.Manner(
             isTerminal: isTerminal, isQuiet: isQuiet, painter: isWanted ? ProgressPainter(means) : nil)
+        manner.isJournal = Console.isJournal
+        manner.tellsChanges = arguments.has(.notifyChange) && !isTerminal
+        return manner
     }
 
     /// The agent's options, each checked.
@@ -153,9 +223,28 @@ enum SyncCommand {
         }
         options.proxies = try proxies(arguments, environment)
         options.netrc = try NetrcFile.read(arguments, environment: environment)
-        for text in arguments.all(.header) { options.headers.append(try OptionValue.header(text)) }
-        options.userAgent = try OptionValue.header("User-Agent: " + arguments.text(.userAgent)).value
+        options.headers = try headers(arguments)
+        options.userAgent =
+            try OptionValue.header(arguments, .userAgent, "User-Agent: " + arguments.text(.userAgent)).value
+        options.limitRate = try OptionValue.timetable(arguments, .limitRate)
+        if arguments.has(.maxBytes) { options.maxBytes = try OptionValue.bytes(arguments, .maxBytes) }
+        options.smallestFirst = arguments.value(.order) == "smallest"
         return options
+    }
+
+    /// A field that the command line gives takes the place of those of its name in the profile, and leaves the others.
+    private static func headers(
+        _ arguments: Arguments
+    ) throws(CommandError) -> [(name: String, value: String)] {
+        var headers: [(name: String, value: String)] = []
+        for layer in arguments.layered(.header) {
+            let known = Set(headers.map { $0.name.lowercased() })
+            for text in layer {
+                let field = try OptionValue.header(arguments, .header, text)
+                if !known.contains(field.name.lowercased()) { headers.append(field) }
+            }
+        }
+        return headers
     }
 
     private static func proxies(

@@ -1,5 +1,6 @@
 internal import Agent
 internal import Posix
+internal import Reconcile
 internal import Storage
 
 /// `syncagent verify`: reads the files again, names what is damaged, and has it fetched again.
@@ -17,11 +18,8 @@ enum VerifyCommand {
         options.state = try CachePath.ledger(arguments)
         options.waitLock = try OptionValue.seconds(arguments, .waitLock, allowsZero: true)
         if arguments.has(.maxTime) { options.maxTime = try OptionValue.seconds(arguments, .maxTime) }
-        if arguments.has(.limitRate) {
-            let rate = try OptionValue.bytes(arguments, .limitRate)
-            guard rate > 0 else { throw CommandError(.usage, "--limit-rate wants more than 0") }
-            options.limitRate = rate
-        }
+        let minute = localMinute(of: wallSeconds())
+        options.limitRate = try OptionValue.timetable(arguments, .limitRate)?.rate(atMinute: minute)
         options.keepsDamaged = arguments.has(.keepDamaged)
         // Asked before anything is read: a repair that cannot be is better known now.
         var repair = arguments.has(.repair) ? try SyncCommand.options(arguments, cache: path) : nil

@@ -126,7 +126,7 @@ struct DamagedLedgerTests {
     @Test(
         "damage that shows only in use ends the run with 74, and the next one makes a new ledger",
         // What the reader looks rows up in, and what only the writer touches.
-        arguments: ["entry", "entry_state"])
+        arguments: ["sqlite_autoindex_entry_1", "entry_state"])
     func foundInUse(_ table: String) throws {
         let mirror = try SmallMirror()
         #expect(try Program.sync(Array(mirror.urls.dropLast())).code == 0)

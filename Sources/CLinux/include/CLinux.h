@@ -32,6 +32,7 @@
 #include <sys/time.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -76,6 +77,12 @@ static inline void clinux_ignore_signal(int number) { signal(number, SIG_IGN); }
 static inline int clinux_is_signal_ignored(int number) {
     struct sigaction action;
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// environ(7) is shared mutable state, which Swift does not take.
+static inline char *const *clinux_environment(void) {
+    extern char **environ;
+    return environ;
 }
 
 // The arguments that the kernel handed to the process; NULL beyond the last.
