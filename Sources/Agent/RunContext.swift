@@ -105,9 +105,9 @@ final class Counters: Sendable {
     let isAllowanceSpent = Atomic<Bool>(false)
     private let answers = Mutex<[Int: UInt64]>([:])
 
-    /// A request was answered with this status; nil: not at all.
+    /// A request was answered with this status; nil: not at all, and then nothing was heard.
     func answered(_ status: Int?) {
-        requests.add(1, ordering: .relaxed)
+        if status != nil { requests.add(1, ordering: .relaxed) }
         answers.withLock { $0[status ?? 0, default: 0] += 1 }
     }
 
