@@ -35,7 +35,7 @@ sanitize: ## all tests under the thread and the address sanitizer
 	.ci/sanitize
 
 format: ## format all Swift files in place
-	swift format --in-place --recursive Package.swift Sources Tests Fuzz
+	swift format --in-place --recursive Package.swift Sources Tests
 
 demo: ## mirror from a bad origin, be killed, resume, prove it
 	.ci/demo
